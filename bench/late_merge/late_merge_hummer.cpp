@@ -163,6 +163,8 @@ hummer::JobResult run(hummer::StreamExecutionEnvironment& env) {
   const hummer::NetworkSettings defaults;
   job.network.transport =
       transport_of(env.argument_or("transport", "automatic", "memory, shm, tcp or rdma"));
+  job.network.interface_or_address =
+      env.argument_or("interface", "", "name or address of the exchange's network interface");
   job.network.buffer_size_bytes =
       number(env, "buffer-size", defaults.buffer_size_bytes, "bytes of a transport's buffer");
   job.network.credits =

@@ -37,9 +37,9 @@ def children_seconds():
 class Perf:
     """Instructions and cycles of processes. `events`: None where this machine counts none."""
 
-    def __init__(self):
+    def __init__(self, counts):
         self.events = None
-        if shutil.which("perf"):
+        if counts and shutil.which("perf"):
             # Of the kernel too, where that is allowed.
             for privilege in ("", ":u"):
                 events = [f"instructions{privilege}", f"cycles{privilege}"]
@@ -60,14 +60,15 @@ class Perf:
 
 
 class Runs:
-    def __init__(self, build, rdma_provider="tcp"):
-        """`rdma_provider`: of libfabric, for the transport rdma."""
+    def __init__(self, build, rdma_provider="tcp", counts=True):
+        """`rdma_provider`: of libfabric, for the transport rdma. Without `counts` perf is left out,
+        which takes its time with each run on a cluster."""
         self.build, self.rdma_provider = build, rdma_provider
         self.program = build / "bench" / PROGRAM
         if not self.program.exists():
             raise Failed(f"{self.program} is missing; build it first:\n"
                          f"  cmake --build --preset release --target {PROGRAM}")
-        self.perf = Perf()
+        self.perf = Perf(counts)
         self.place = self.cluster = None
         self.nodes = self.slots = 0
 
