@@ -156,6 +156,8 @@ hummer::JobResult run(hummer::StreamExecutionEnvironment& env) {
           .salt = stateful::mixed(seed)};
   job.skew = env.argument_or("skew", workload.skew, "exponent of Zipf's law; 0: uniform keys");
   job.check_rows = env.flag("check-rows", "hash all bytes of all rows");
+  job.watermark_interval = static_cast<std::uint32_t>(number(
+      env, "watermark-interval", job.watermark_interval, "rows of a source between watermarks"));
   job.begun_us = static_cast<std::int64_t>(
       number(env, "begun-us", 0, "microseconds since 1970 at which the run began"));
   job.output =

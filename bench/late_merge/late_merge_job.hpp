@@ -25,6 +25,7 @@ struct Job {
   DrawnKey key = {};
   hummer::NetworkSettings network = {};  // of the exchange by key
   bool check_rows = false;
+  std::uint32_t watermark_interval = 1024;  // rows of a source from one watermark to the next
   std::int64_t begun_us = 0;
   std::string output = {};  // where windowed aggregates are written, too; empty: nowhere
   // What the builder says of its records, in bytes: one of the benchmark's rows, and what goes over
@@ -60,8 +61,9 @@ struct HashRow {
 template <typename Make, typename... Time>
 auto make_rows(const Job& job, std::uint64_t count, Make make, Time... time) {
   using Record = decltype(make(std::uint64_t{}));
-  hummer::DataStream<Record> rows =
-      job.env.generate(job.of_rows(make), {.count = count}, job.of_rows(time)...);
+  hummer::DataStream<Record> rows = job.env.generate(
+      job.of_rows(make), {.count = count, .watermark_interval = job.watermark_interval},
+      job.of_rows(time)...);
   return job.check_rows ? rows.map(HashRow<Record>()) : rows;
 }
 
