@@ -21,8 +21,8 @@ void sum_up_windows(const Job& job,
          });
 }
 
-// `Exchanged` is what goes over the exchange where nothing is folded, `Part` what does else. Ahead of
-// both, rows are cut down to the key and what is used of them, as in the bare loops.
+// `Exchanged` is what goes over the exchange where nothing is folded, `Part` what does else. Ahead
+// of both, rows are cut down to the key and what is used of them, as in the bare loops.
 template <typename Record, typename Exchanged, typename Part>
 void note_sizes(Job& job) {
   job.row_bytes = row_bytes<Record>;
