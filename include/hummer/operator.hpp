@@ -66,7 +66,7 @@
 // Control: the driver forwards a watermark, barrier or end only after the call
 // for it has answered `done` and all output before it has gone. An operator that
 // makes watermarks of its own says so (makes_watermarks); it hands them on with
-// out.set_control from any call but flush, also with `more`, and from `end` only with that; those
+// out.set_control from any call, also with `more`, and from `flush` and `end` only with that; those
 // of its input end with it, as do inactive and active.
 //
 // Splits: a source may name the parts that it reads, such as files or partitions of a log (see

@@ -102,6 +102,7 @@ OperatorResult ChainDriver::flush_deferred(std::size_t index, std::uint64_t epoc
   for (;;) {
     const OperatorResult answer = guarded(stage, [&] { return stage.op->flush(stage.output); });
     if (answer == OperatorResult::failed) return answer;
+    if (answer == OperatorResult::more) stage.forwarded = stage.output.take_control();
     defer(index, stage.exits.empty() ? 0 : stage.exits.size() - 1);
     blocked_by_operator_ = answer == OperatorResult::blocked;
     if (answer != OperatorResult::more) return answer;
