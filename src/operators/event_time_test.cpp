@@ -249,8 +249,9 @@ TEST(AssignTimestampsOperator, RestoresTheLowestWatermark) {
 }
 
 auto late(WindowGrid grid, std::int64_t lateness_ms, bool late_output) {
-  return make_operator_factory(
-      [=] { return std::make_unique<LateRecordsOperator<Sale>>(grid, lateness_ms, late_output); });
+  return make_operator_factory([=] {
+    return std::make_unique<LateRecordsOperator<Sale>>(grid, lateness_ms, late_output, true);
+  });
 }
 
 TEST(LateRecordsOperator, TakesOutWhatIsTooLateForEveryWindow) {
@@ -272,7 +273,7 @@ TEST(LateRecordsOperator, TakesOutWhatIsTooLateForEveryWindow) {
 }
 
 TEST(LateRecordsOperator, CountsThem) {
-  LateRecordsOperator<Sale> op(SlidingWindows::of(10, 1), 0, false);
+  LateRecordsOperator<Sale> op(SlidingWindows::of(10, 1), 0, false, false);
   FakeOperatorContext context;
   Output out;
   op.set_context(context);
@@ -376,42 +377,6 @@ TEST(PartialWindowOperator, LatePartsGoOutWhenNothingMoreIsAtHand) {
   ASSERT_TRUE(op.open().ok());
   ASSERT_EQ(op.idle(out), OperatorResult::done);
   EXPECT_EQ(out.batch().size(), 1u);
-}
-
-// A watermark goes to each owner with whatever batches are begun: those that end no slice go together.
-TEST(PartialWindowOperator, WatermarksThatEndNoSliceGoTogether) {
-  PartialWindowOperator<Sale, std::int64_t, ShopOf, SaleSum> op(shop_of, TumblingWindows::of(1'000),
-                                                                SaleSum{amount_of}, 1 << 20);
-  FakeOperatorContext context;
-  Output out;
-  op.set_context(context);
-  op.declare(out);
-  ASSERT_TRUE(op.open().ok());
-  const auto sent_by = [&](OperatorResult answer, OperatorResult expected) {
-    EXPECT_EQ(answer, expected);
-    const Control control = out.take_control();
-    EXPECT_TRUE(control.kind == Control::Kind::none || control.kind == Control::Kind::watermark);
-    return control ? control.time : no_timestamp;
-  };
-  const auto watermark = [&](Timestamp time) {
-    return sent_by(op.watermark(time, out), OperatorResult::done);
-  };
-  EXPECT_EQ(watermark(5), 5) << "the first one, at once";
-  for (Timestamp time = 6; time < 69; ++time) EXPECT_EQ(watermark(time), no_timestamp) << time;
-  EXPECT_EQ(watermark(69), 69) << "the 64th behind it";
-  EXPECT_EQ(watermark(999), no_timestamp);
-  EXPECT_EQ(watermark(1'000), 1'000) << "it ends a slice, which has no records";
-  EXPECT_EQ(watermark(1'001), no_timestamp);
-  EXPECT_EQ(sent_by(op.idle(out), OperatorResult::done), 1'001);
-  EXPECT_EQ(sent_by(op.idle(out), OperatorResult::done), no_timestamp);
-  EXPECT_EQ(watermark(1'002), no_timestamp);
-  EXPECT_EQ(sent_by(op.flush(out), OperatorResult::more), 1'002);
-  EXPECT_EQ(sent_by(op.flush(out), OperatorResult::done), no_timestamp);
-  EXPECT_EQ(watermark(1'003), no_timestamp);
-  EXPECT_EQ(sent_by(op.inactive(out), OperatorResult::more), 1'003);
-  ASSERT_EQ(op.inactive(out), OperatorResult::done);
-  EXPECT_EQ(out.take_control().kind, Control::Kind::inactive);
-  EXPECT_EQ(watermark(1'004), 1'004) << "it says that the input is active again";
 }
 
 TEST(PartialWindowOperator, AddsUpToTheSums) {

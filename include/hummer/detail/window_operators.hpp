@@ -45,7 +45,8 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::add(const std::string& name, Ag
       const std::int64_t lateness_ms = lateness_ms_;
       const WindowGrid grid = windows_;
       const auto make = [grid, lateness_ms, late_output] {
-        return std::make_unique<LateRecordsOperator<T>>(grid, lateness_ms, late_output);
+        return std::make_unique<LateRecordsOperator<T>>(grid, lateness_ms, late_output,
+                                                        default_trigger);
       };
       late_node = from = detail::add_operator(stream_.environment(), from, upstream,
                                               {.name = "late_records",

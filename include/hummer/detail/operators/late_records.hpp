@@ -6,6 +6,9 @@
 // window's end plus the allowed lateness is not above the watermark. Late ones are
 // counted (OperatorContext::count_late) and go to port 1 when that is wanted.
 //
+// Where nothing but the ends of windows makes the windows put anything out, watermarks go together
+// (watermark_coalescer.hpp).
+//
 // State: the watermark (see hummer/detail/state/restored_watermark.hpp). Cost: one pass over the
 // times; the batch itself goes on.
 #pragma once
@@ -13,6 +16,7 @@
 #include <algorithm>
 
 #include <hummer/detail/operators/batch_run.hpp>
+#include <hummer/detail/operators/watermark_coalescer.hpp>
 #include <hummer/detail/state/restored_watermark.hpp>
 #include <hummer/windows.hpp>
 
@@ -25,8 +29,9 @@ inline constexpr const char* no_event_time =
 template <StreamType T>
 class LateRecordsOperator final : public Operator {
  public:
-  LateRecordsOperator(const WindowGrid& grid, std::int64_t lateness_ms, bool late_output)
-      : grid_(grid), lateness_ms_(lateness_ms), late_output_(late_output) {}
+  LateRecordsOperator(const WindowGrid& grid, std::int64_t lateness_ms, bool late_output,
+                      bool coalesces)
+      : grid_(grid), lateness_ms_(lateness_ms), late_output_(late_output), coalesces_(coalesces) {}
 
   void declare(Output& out) const override {
     out.add_port(type_of<T>());
@@ -73,9 +78,22 @@ class LateRecordsOperator final : public Operator {
     return sort_out(in, out);
   }
 
-  OperatorResult watermark(Timestamp time, Output&) override {
+  bool makes_watermarks() const override { return coalesces_; }
+  OperatorResult watermark(Timestamp time, Output& out) override {
     late_before_ = std::max(late_before_, grid_.late_before(time, lateness_ms_));
-    return OperatorResult::done;
+    return coalesces_ ? coalescer_.watermark(time, out) : OperatorResult::done;
+  }
+  OperatorResult idle(Output& out) override {
+    return coalesces_ ? coalescer_.idle(out) : OperatorResult::done;
+  }
+  OperatorResult flush(Output& out) override {
+    return coalesces_ ? coalescer_.flush(out) : OperatorResult::done;
+  }
+  OperatorResult inactive(Output& out) override {
+    return coalesces_ ? coalescer_.inactive(out) : OperatorResult::done;
+  }
+  OperatorResult active(Output& out) override {
+    return coalesces_ ? coalescer_.active(out) : OperatorResult::done;
   }
 
  private:
@@ -114,6 +132,8 @@ class LateRecordsOperator final : public Operator {
   WindowGrid grid_;
   std::int64_t lateness_ms_;
   bool late_output_;
+  bool coalesces_;
+  WatermarkCoalescer coalescer_{grid_};
   Timestamp late_before_ = no_timestamp;
   RestoredWatermark restored_;
 };

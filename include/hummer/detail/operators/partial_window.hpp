@@ -8,11 +8,6 @@
 // passed before (records within the allowed lateness) wait for no other one: they go out as soon as
 // nothing more is at hand.
 //
-// Behind it an owner sends its timers and windows off by the watermarks of all subtasks, each of which
-// goes to each owner together with whatever batches are begun; records are late or not ahead of it. So
-// a watermark that ends no slice waits for others: until `watermarks_together` have come, nothing
-// more is at hand, or a barrier comes.
-//
 // Where keys hardly repeat within a slice, folding first is only in the way: then records pass
 // through, each as a part of its own (FoldingChoice).
 #pragma once
@@ -47,8 +42,6 @@ class PartialWindowOperator final : public Operator {
   Status open() override {
     // Restored, it does not know how far the owners are: until the next watermark nothing waits.
     watermark_ = context().restored() ? end_of_time : no_timestamp;
-    held_watermarks_ = 0;
-    due_ = no_timestamp;
     choice_.open();
     return grid_.check();
   }
@@ -90,49 +83,15 @@ class PartialWindowOperator final : public Operator {
     return ends || at_limit() ? emit(end_of_time, out) : OperatorResult::done;
   }
 
-  bool makes_watermarks() const override { return true; }
   OperatorResult watermark(Timestamp time, Output& out) override {
     watermark_ = time;
-    const OperatorResult answer = emit(time, out);
-    if (answer != OperatorResult::done) return answer;
-    ++held_watermarks_;
-    if (time >= due_ || held_watermarks_ == watermarks_together) send_watermark(out);
-    return answer;
+    return emit(time, out);
   }
-  OperatorResult idle(Output& out) override {
-    const OperatorResult answer = emit(watermark_, out);
-    if (answer == OperatorResult::done && held_watermarks_ > 0) send_watermark(out);
-    return answer;
-  }
-  OperatorResult flush(Output& out) override {
-    const OperatorResult answer = emit(end_of_time, out);
-    if (answer != OperatorResult::done || held_watermarks_ == 0) return answer;
-    send_watermark(out);
-    return OperatorResult::more;
-  }
+  OperatorResult idle(Output& out) override { return emit(watermark_, out); }
+  OperatorResult flush(Output& out) override { return emit(end_of_time, out); }
   OperatorResult end(Output& out) override { return emit(end_of_time, out); }
-  OperatorResult inactive(Output& out) override {
-    const OperatorResult answer = flush(out);
-    if (answer != OperatorResult::done) return answer;
-    out.set_control(Control::inactive());
-    due_ = no_timestamp;  // the next one says that the input is active again
-    return answer;
-  }
-  OperatorResult active(Output& out) override {
-    out.set_control(Control::active());
-    return OperatorResult::done;
-  }
 
  private:
-  static constexpr int watermarks_together = 64;
-
-  // REQUIRES: a watermark is held.
-  void send_watermark(Output& out) {
-    held_watermarks_ = 0;
-    due_ = time_after(grid_.slice_of(watermark_), grid_.slice_ms());
-    out.set_control(Control::watermark(watermark_));
-  }
-
   bool at_limit() const {
     std::size_t bytes = 0;
     for (const auto& [slice, table] : slices_.all()) {
@@ -219,8 +178,6 @@ class PartialWindowOperator final : public Operator {
   const ErasedAggregateOf<K, Aggregate> erased_{aggregate_};
   SliceTables slices_{erased_};
   Timestamp watermark_ = no_timestamp;
-  int held_watermarks_ = 0;       // since the last one that was sent
-  Timestamp due_ = no_timestamp;  // one from here on ends a slice
   bool emitting_ = false;
   Timestamp emit_until_ = no_timestamp;
   std::size_t cursor_ = 0;
