@@ -248,9 +248,9 @@ TEST(AssignTimestampsOperator, RestoresTheLowestWatermark) {
   EXPECT_EQ(restored.behind({31}).time, 21);
 }
 
-auto late(WindowGrid grid, std::int64_t lateness_ms, bool late_output) {
+auto late(WindowGrid grid, std::int64_t lateness_ms, bool late_output, bool coalesces = false) {
   return make_operator_factory([=] {
-    return std::make_unique<LateRecordsOperator<Sale>>(grid, lateness_ms, late_output, true);
+    return std::make_unique<LateRecordsOperator<Sale>>(grid, lateness_ms, late_output, coalesces);
   });
 }
 
@@ -270,6 +270,18 @@ TEST(LateRecordsOperator, TakesOutWhatIsTooLateForEveryWindow) {
     }
     expect_ok(harness.run());
   }
+}
+
+// When a watermark goes that ends no slice depends on what is at hand; which records are late does not.
+TEST(LateRecordsOperator, TakesOutTheSameWhereWatermarksGoTogether) {
+  OperatorHarness<Sale> harness(late(SlidingWindows::of(10, 5), 3, false, true));
+  harness.options().expansion_max = 5;
+  harness.record({1, 1}, 3).watermark(12).record({1, 2}, 4).record({1, 3}, -1).watermark(13);
+  harness.record({1, 4}, 4).record({1, 5}, 5).watermark(14).record({1, 6}, 4).watermark(17);
+  harness.record({1, 7}, 4).record({1, 8}, 9);
+  auto expected = harness.output<Sale>();
+  expected.record({1, 1}, 3).record({1, 2}, 4).record({1, 5}, 5).record({1, 8}, 9);
+  expect_ok(harness.run());
 }
 
 TEST(LateRecordsOperator, CountsThem) {
