@@ -4,6 +4,7 @@
 #include <hummer/codec.hpp>
 
 #include "base/type_grammar.hpp"
+#include "base/value_json.hpp"
 
 namespace hummer {
 namespace {
@@ -195,6 +196,14 @@ TEST(TypeGrammar, TakesApartWhatCodecsCallTheirTypes) {
   EXPECT_FALSE(parse_type("pair<u8>").has_value());
   EXPECT_FALSE(can_pass_over(*parse_type("optional<shop.Money@1>")));
   EXPECT_FALSE(parse_type(std::string(100, '{') + std::string(100, '}')).has_value());
+}
+
+// How many there are says a count alone: a cell of six bytes would be gigabytes of text.
+TEST(TypeGrammar, AListOfValuesWithoutBytesIsShownAsItsBytes) {
+  std::string json;
+  const std::string_view cell("\xFF\xFF\xFF\xFF\0x", 6);
+  EXPECT_TRUE(append_json_cell(*parse_type("list<c{}>"), cell, json));
+  EXPECT_EQ(json, R"({"type":"list<c{}>","hex":"ffffffff0078"})");
 }
 
 }  // namespace

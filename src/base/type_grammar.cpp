@@ -203,13 +203,6 @@ bool Taker::take(const ParsedType& type) {
   return false;
 }
 
-bool takes_no_bytes(const ParsedType& type) {
-  const bool made_of_parts = type.kind == Kind::aggregate || type.kind == Kind::named ||
-                             type.kind == Kind::tuple || type.kind == Kind::array;
-  return (type.kind == Kind::array && type.count == 0) ||
-         (made_of_parts && std::all_of(type.parts.begin(), type.parts.end(), takes_no_bytes));
-}
-
 }  // namespace
 
 std::string_view take_type(std::string_view& rest) {
@@ -238,6 +231,13 @@ std::optional<ParsedType> parse_type(std::string_view text) {
   ParsedType type;
   if (take_type(rest).size() != text.size() || !parse_whole(text, 0, type)) return std::nullopt;
   return type;
+}
+
+bool takes_no_bytes(const ParsedType& type) {
+  const bool made_of_parts = type.kind == Kind::aggregate || type.kind == Kind::named ||
+                             type.kind == Kind::tuple || type.kind == Kind::array;
+  return (type.kind == Kind::array && type.count == 0) ||
+         (made_of_parts && std::all_of(type.parts.begin(), type.parts.end(), takes_no_bytes));
 }
 
 bool can_pass_over(const ParsedType& type) {

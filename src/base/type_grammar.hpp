@@ -52,6 +52,9 @@ struct ParsedType {
 // Nothing: brackets that don't match, or too many in one another.
 std::optional<ParsedType> parse_type(std::string_view text);
 
+// Whether every value is of no bytes, as one of a struct without members: then how many of them
+// follow each other could be any number.
+bool takes_no_bytes(const ParsedType& type);
 // Whether values are passed over without their codec.
 bool can_pass_over(const ParsedType& type);
 // False: the bytes are no value of it. `copy`: has them appended; null: nobody wants them.

@@ -218,7 +218,8 @@ bool append_json_value(const ParsedType& type, ByteReader& in, std::string& json
 
 bool append_json_cell(const ParsedType& state, std::string_view cell, std::string& json) {
   const bool known = state.kind == Kind::state &&
-                     std::all_of(state.parts.begin(), state.parts.end(), can_pass_over);
+                     std::all_of(state.parts.begin(), state.parts.end(), can_pass_over) &&
+                     !(state.head == "list" && takes_no_bytes(state.parts.front()));
   if (!known) {
     append_json_hex(state.text, cell, json);
     return true;
