@@ -272,7 +272,8 @@ TEST(LateRecordsOperator, TakesOutWhatIsTooLateForEveryWindow) {
   }
 }
 
-// When a watermark goes that ends no slice depends on what is at hand; which records are late does not.
+// When a watermark goes that ends no slice depends on what is at hand; which records are late does
+// not.
 TEST(LateRecordsOperator, TakesOutTheSameWhereWatermarksGoTogether) {
   OperatorHarness<Sale> harness(late(SlidingWindows::of(10, 5), 3, false, true));
   harness.options().expansion_max = 5;

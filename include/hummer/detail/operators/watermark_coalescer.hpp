@@ -9,8 +9,8 @@
 // A watermark goes from each subtask to each one behind the exchange, with whatever batches are
 // begun; sources make one every so many records, and windows wait only for those that end a slice.
 // So one that ends none is held: until `together` have come, nothing more is at hand, or a barrier
-// comes. Ahead of one that ends a slice goes the last one that is held. So timers behind the windows
-// fire before what the windows put out then, as if each watermark had gone alone.
+// comes. Ahead of one that ends a slice goes the last one that is held. So timers behind the
+// windows fire before what the windows put out then, as if each watermark had gone alone.
 //
 // Only where lateness is decided ahead of the exchange, and nothing but the ends of windows makes
 // the operator behind it put anything out. Owned by the operator, on its thread. (Jet's
