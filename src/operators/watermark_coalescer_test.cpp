@@ -26,9 +26,10 @@ class WatermarkCoalescerTest : public testing::Test {
 
 TEST_F(WatermarkCoalescerTest, ThoseThatEndNoSliceGoTogether) {
   EXPECT_EQ(watermark(5), 5) << "the first one, at once";
-  for (Timestamp time = 6; time < 69; ++time) EXPECT_EQ(watermark(time), no_timestamp) << time;
-  EXPECT_EQ(watermark(69), 69) << "the 64th behind it";
-  EXPECT_EQ(watermark(70), no_timestamp);
+  const Timestamp last = 5 + WatermarkCoalescer::together;
+  for (Timestamp time = 6; time < last; ++time) EXPECT_EQ(watermark(time), no_timestamp) << time;
+  EXPECT_EQ(watermark(last), last) << "as many as go together";
+  EXPECT_EQ(watermark(last + 1), no_timestamp);
 }
 
 TEST_F(WatermarkCoalescerTest, TheLastOneInASliceGoesAheadOfTheOneThatEndsIt) {

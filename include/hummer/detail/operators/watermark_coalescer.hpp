@@ -24,7 +24,7 @@ namespace hummer {
 
 class WatermarkCoalescer {
  public:
-  static constexpr int together = 64;
+  static constexpr int together = 256;
 
   explicit WatermarkCoalescer(const WindowGrid& grid) : grid_(grid) {}
 
