@@ -11,7 +11,8 @@
 namespace hummer::batch {
 namespace {
 
-constexpr std::size_t compared_most = 32;   // entries with one prefix whose keys are compared at once
+constexpr std::size_t compared_most =
+    32;  // entries with one prefix whose keys are compared at once
 constexpr std::size_t insertion_block = 8;  // that insertion sorts, before blocks are merged
 constexpr std::size_t records_ahead = 12;   // fetched before they are asked for
 // So often the next bytes become the prefix; keys that still have it in common are compared then, so

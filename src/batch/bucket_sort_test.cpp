@@ -42,8 +42,8 @@ TEST(BucketSort, SortsStably) {
 
 TEST(BucketSort, SortsByEachOrder) {
   Random random(4);
-  for (const char* name : {"text", "counted", "byte", "short", "int", "long", "vlong", "float",
-                           "double"}) {
+  for (const char* name :
+       {"text", "counted", "byte", "short", "int", "long", "vlong", "float", "double"}) {
     const KeyOrder order = *key_order_of(name);
     for (const std::size_t count : {100, 20'000}) {
       KeysAndValues records;

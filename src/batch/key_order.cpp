@@ -9,16 +9,11 @@ struct NamedOrder {
 };
 
 constexpr NamedOrder named_orders[] = {
-    {"bytes", KeyOrder::Form::bytes},
-    {"text", KeyOrder::Form::text},
-    {"counted", KeyOrder::Form::counted},
-    {"byte", KeyOrder::Form::signed_8},
-    {"short", KeyOrder::Form::signed_16},
-    {"int", KeyOrder::Form::signed_32},
-    {"long", KeyOrder::Form::signed_64},
-    {"vint", KeyOrder::Form::variable_length},
-    {"vlong", KeyOrder::Form::variable_length},
-    {"float", KeyOrder::Form::float_32},
+    {"bytes", KeyOrder::Form::bytes},           {"text", KeyOrder::Form::text},
+    {"counted", KeyOrder::Form::counted},       {"byte", KeyOrder::Form::signed_8},
+    {"short", KeyOrder::Form::signed_16},       {"int", KeyOrder::Form::signed_32},
+    {"long", KeyOrder::Form::signed_64},        {"vint", KeyOrder::Form::variable_length},
+    {"vlong", KeyOrder::Form::variable_length}, {"float", KeyOrder::Form::float_32},
     {"double", KeyOrder::Form::float_64},
 };
 

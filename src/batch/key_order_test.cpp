@@ -52,7 +52,8 @@ TEST(KeyOrder, OrdersKeysOfEachForm) {
   using namespace std::string_literals;
   expect_ordered("bytes", {"", "\0"s, "\0\0"s, "\0\1"s, "a", "a\0"s, "ab", "abcdefgh",
                            "abcdefgh\0"s, "abcdefghi", "b", "\x80", "\xFF", "\xFF\xFF"});
-  const std::vector<std::string> texts = {"", "a", "a\0"s, "ab", std::string(200, 'b'), "c", "\xC3\xA4"};
+  const std::vector<std::string> texts = {"",  "a",       "a\0"s, "ab", std::string(200, 'b'),
+                                          "c", "\xC3\xA4"};
   std::vector<std::string> text_keys, counted_keys;
   for (const std::string& text : texts) {
     text_keys.push_back(vint(static_cast<std::int64_t>(text.size())) + text);
@@ -63,10 +64,26 @@ TEST(KeyOrder, OrdersKeysOfEachForm) {
   expect_ordered("counted", counted_keys);
   expect_ordered("org.apache.hadoop.io.BytesWritable", counted_keys);
 
-  const std::vector<std::int64_t> numbers = {
-      std::numeric_limits<std::int64_t>::min(), -(std::int64_t{1} << 40), -65537, -257, -256, -129,
-      -128, -113, -112, -1, 0, 1, 111, 127, 128, 255, 256, 65536, std::int64_t{1} << 40,
-      std::numeric_limits<std::int64_t>::max()};
+  const std::vector<std::int64_t> numbers = {std::numeric_limits<std::int64_t>::min(),
+                                             -(std::int64_t{1} << 40),
+                                             -65537,
+                                             -257,
+                                             -256,
+                                             -129,
+                                             -128,
+                                             -113,
+                                             -112,
+                                             -1,
+                                             0,
+                                             1,
+                                             111,
+                                             127,
+                                             128,
+                                             255,
+                                             256,
+                                             65536,
+                                             std::int64_t{1} << 40,
+                                             std::numeric_limits<std::int64_t>::max()};
   std::vector<std::string> bytes, shorts, ints, longs, vints;
   for (const std::int64_t number : numbers) {
     if (number == static_cast<std::int8_t>(number)) {
@@ -88,9 +105,9 @@ TEST(KeyOrder, OrdersKeysOfEachForm) {
   expect_ordered("org.apache.hadoop.io.VLongWritable", vints);
 
   std::vector<std::string> floats, doubles;
-  for (const float number : {-std::numeric_limits<float>::infinity(), -1.5F, -1e-30F, -0.0F, 0.0F,
-                             1e-30F, 1.5F, 3e30F, std::numeric_limits<float>::infinity(),
-                             std::numeric_limits<float>::quiet_NaN()}) {
+  for (const float number :
+       {-std::numeric_limits<float>::infinity(), -1.5F, -1e-30F, -0.0F, 0.0F, 1e-30F, 1.5F, 3e30F,
+        std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
     floats.push_back(big_endian(number));
     doubles.push_back(big_endian(static_cast<double>(number)));
   }

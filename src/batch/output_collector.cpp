@@ -70,8 +70,8 @@ OutputCollector::OutputCollector(Platform& platform, CollectorOptions options,
     : platform_(platform),
       options_(std::move(options)),
       buffer_bytes_(buffer_bytes),
-      merge_factor_(std::clamp(buffer_bytes / least_buffer_bytes, std::size_t{2},
-                               options_.merge_factor)),
+      merge_factor_(
+          std::clamp(buffer_bytes / least_buffer_bytes, std::size_t{2}, options_.merge_factor)),
       arena_(options_.memory_bytes - buffer_bytes, options_.partitions),
       buckets_(options_.partitions) {}
 
@@ -79,9 +79,9 @@ Status OutputCollector::collect_slowly(std::uint32_t partition, std::string_view
                                        std::string_view value) {
   HUMMER_ASSERT(!is_finished_);
   if (partition >= buckets_.size()) {
-    return Status(ErrorCode::invalid_argument,
-                  fmt::format("a record is for partition {}, and there are {}", partition,
-                              buckets_.size()));
+    return Status(
+        ErrorCode::invalid_argument,
+        fmt::format("a record is for partition {}, and there are {}", partition, buckets_.size()));
   }
   const std::size_t stored = RecordArena::stored_bytes(key.size(), value.size());
   if (std::max(key.size(), value.size()) > options_.memory_bytes || !arena_.could_hold(stored)) {
@@ -112,8 +112,8 @@ std::span<const IndexEntry> OutputCollector::sort(const Bucket& bucket,
 Status OutputCollector::spill() {
   const Nanoseconds begin = platform_.now();
   const std::uint64_t sorted_before = sort_nanoseconds_.load(std::memory_order_relaxed);
-  auto writer = SpillWriter::create(platform_, options_.spill_directory, options_.partitions,
-                                    options_.codec);
+  auto writer =
+      SpillWriter::create(platform_, options_.spill_directory, options_.partitions, options_.codec);
   if (!writer.ok()) return writer.status();
   for (Bucket& bucket : buckets_) {
     if (bucket.records == 0) {
@@ -137,9 +137,8 @@ Status OutputCollector::spill() {
   metrics_.spilled_records += writer->records();
   metrics_.spilled_bytes += file->size_bytes();
   spills_.push_back(std::move(*file));
-  metrics_.spill_nanoseconds +=
-      nanoseconds_since(platform_, begin) -
-      (sort_nanoseconds_.load(std::memory_order_relaxed) - sorted_before);
+  metrics_.spill_nanoseconds += nanoseconds_since(platform_, begin) -
+                                (sort_nanoseconds_.load(std::memory_order_relaxed) - sorted_before);
   // Each has descriptors of its own, so they do not become many more than a merge takes.
   if (spills_.size() >= 2 * merge_factor_) {
     HUMMER_TRY(merge_spills(smallest_spills(merge_factor_), merge_factor_));
@@ -163,8 +162,10 @@ std::size_t OutputCollector::smallest_spills(std::size_t count) const {
   return first;
 }
 
-std::vector<std::unique_ptr<RecordStream>> OutputCollector::open_spills(
-    std::uint32_t partition, std::size_t first, std::size_t count, std::size_t streams) const {
+std::vector<std::unique_ptr<RecordStream>> OutputCollector::open_spills(std::uint32_t partition,
+                                                                        std::size_t first,
+                                                                        std::size_t count,
+                                                                        std::size_t streams) const {
   const std::size_t buffer_bytes = std::clamp(buffer_bytes_ / std::max(streams, std::size_t{1}),
                                               least_buffer_bytes, most_buffer_bytes);
   std::vector<std::unique_ptr<RecordStream>> opened;
@@ -176,8 +177,8 @@ std::vector<std::unique_ptr<RecordStream>> OutputCollector::open_spills(
 
 Status OutputCollector::merge_spills(std::size_t first, std::size_t count) {
   const Nanoseconds begin = platform_.now();
-  auto writer = SpillWriter::create(platform_, options_.spill_directory, options_.partitions,
-                                    options_.codec);
+  auto writer =
+      SpillWriter::create(platform_, options_.spill_directory, options_.partitions, options_.codec);
   if (!writer.ok()) return writer.status();
   for (std::uint32_t partition = 0; partition < options_.partitions; ++partition) {
     auto streams = open_spills(partition, first, count, count);
@@ -185,8 +186,7 @@ Status OutputCollector::merge_spills(std::size_t first, std::size_t count) {
       HUMMER_TRY(writer->add(nullptr));
       continue;
     }
-    Combiner* const combiner =
-        streams.size() >= combined_at_streams ? options_.combiner : nullptr;
+    Combiner* const combiner = streams.size() >= combined_at_streams ? options_.combiner : nullptr;
     MergedRecords merged(options_.order, std::move(streams), combiner);
     HUMMER_TRY(writer->add(&merged));
   }
@@ -245,8 +245,7 @@ Result<SegmentPlace> OutputCollector::write_partition(std::uint32_t partition,
   }
   // What was never spilled was not combined yet.
   const bool combines = streams.size() >= combined_at_streams || spills_.empty();
-  MergedRecords merged(options_.order, std::move(streams),
-                       combines ? options_.combiner : nullptr);
+  MergedRecords merged(options_.order, std::move(streams), combines ? options_.combiner : nullptr);
   auto count = append_all(merged, writer);
   if (!count.ok()) return count.status();
   return writer.finish();

@@ -136,8 +136,7 @@ TEST(OutputCollector, SortsThroughSpills) {
   Random random(2);
   for (const char* kind : drawn_kinds) {
     for (const std::uint32_t partitions : {1, 3, 1000}) {
-      expect_sorted({.partitions = partitions,
-                     .memory_bytes = OutputCollector::least_memory_bytes},
+      expect_sorted({.partitions = partitions, .memory_bytes = OutputCollector::least_memory_bytes},
                     draw(random, kind, 4'000, partitions), 2);
     }
   }
@@ -197,7 +196,8 @@ TEST(OutputCollector, TakesRecordsLargerThanAPiece) {
   Random random(7);
   std::vector<Drawn> drawn = draw(random, "random", 2'000, 20);
   for (std::size_t i = 0; i < drawn.size(); i += 10) {
-    (i % 20 == 0 ? drawn[i].record.first : drawn[i].record.second).append(random.below(20'000), 'x');
+    (i % 20 == 0 ? drawn[i].record.first : drawn[i].record.second)
+        .append(random.below(20'000), 'x');
   }
   expect_sorted({.partitions = 20, .memory_bytes = OutputCollector::least_memory_bytes}, drawn, 5);
 }
@@ -233,8 +233,7 @@ TEST(OutputCollector, RefusesOptionsThatCannotBe) {
         CollectorOptions{.memory_bytes = 1000, .spill_directory = spill_directory},
         CollectorOptions{.spill_directory = ""},
         CollectorOptions{.spill_directory = spill_directory, .merge_factor = 1}}) {
-    EXPECT_EQ(OutputCollector::create(*node, options).status().code(),
-              ErrorCode::invalid_argument);
+    EXPECT_EQ(OutputCollector::create(*node, options).status().code(), ErrorCode::invalid_argument);
   }
 }
 
@@ -281,7 +280,8 @@ std::vector<Drawn> draw_numbers(Random& random, std::size_t count, std::uint32_t
 TEST(OutputCollector, GivesTheSameWithACombiner) {
   Random random(8);
   auto node = make_simulated_platform({.seed = 1});
-  for (const std::size_t memory_bytes : {OutputCollector::least_memory_bytes, std::size_t{8} << 20}) {
+  for (const std::size_t memory_bytes :
+       {OutputCollector::least_memory_bytes, std::size_t{8} << 20}) {
     for (const bool to_file : {false, true}) {
       const std::vector<Drawn> drawn = draw_numbers(random, 20'000, 4);
       Sum sum;
@@ -299,9 +299,8 @@ TEST(OutputCollector, GivesTheSameWithACombiner) {
       }
       for (const auto& [partition, records] : model_of(KeyOrder(), drawn)) {
         EXPECT_TRUE(sums_of(result[partition]) == sums_of(records));
-        EXPECT_TRUE(std::is_sorted(
-            result[partition].begin(), result[partition].end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; }));
+        EXPECT_TRUE(std::is_sorted(result[partition].begin(), result[partition].end(),
+                                   [](const auto& a, const auto& b) { return a.first < b.first; }));
         if (to_file) EXPECT_EQ(result[partition].size(), sums_of(records).size());
       }
       if (to_file || collector->metrics().spills > 0) EXPECT_GT(sum.calls, 0U);
@@ -331,8 +330,8 @@ TEST(OutputCollector, TellsThatTheDiskIsFull) {
   std::set<ErrorCode> codes;
   for (const std::uint64_t capacity : {1'000, 100'000, 400'000, 900'000, 10'000'000}) {
     auto node = make_simulated_platform({.seed = 1, .disk_capacity_bytes = capacity});
-    auto collector =
-        make_collector(*node, {.partitions = 3, .memory_bytes = OutputCollector::least_memory_bytes});
+    auto collector = make_collector(
+        *node, {.partitions = 3, .memory_bytes = OutputCollector::least_memory_bytes});
     Status status = collect_all(*collector, drawn);
     if (status.ok()) status = collector->finish_to_file(output);
     codes.insert(status.code());
@@ -353,11 +352,10 @@ TEST(OutputCollector, TellsFailuresOfTheDisk) {
   std::size_t failed = 0;
   std::size_t went_well = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    auto node = make_simulated_platform(
-        {.seed = seed,
-         .read_fault_rate = seed % 2 == 0 ? 0.01 : 0,
-         .write_fault_rate = seed % 3 == 0 ? 0.02 : 0,
-         .name_fault_rate = seed % 5 == 0 ? 0.02 : 0});
+    auto node = make_simulated_platform({.seed = seed,
+                                         .read_fault_rate = seed % 2 == 0 ? 0.01 : 0,
+                                         .write_fault_rate = seed % 3 == 0 ? 0.02 : 0,
+                                         .name_fault_rate = seed % 5 == 0 ? 0.02 : 0});
     CollectorOptions options{.partitions = 3, .memory_bytes = OutputCollector::least_memory_bytes};
     auto collector = make_collector(*node, options);
     Status status = collect_all(*collector, drawn);

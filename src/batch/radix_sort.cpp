@@ -8,7 +8,7 @@
 namespace hummer::batch {
 namespace {
 
-constexpr std::size_t insertion_most = 32;   // entries that insertion sorts
+constexpr std::size_t insertion_most = 32;    // entries that insertion sorts
 constexpr std::size_t wide_digits_at = 4096;  // entries from which counting 2048 digits pays
 constexpr std::size_t cached_entries = std::size_t{64} << 10;  // 1 MiB with the copy
 constexpr unsigned dividing_bits = 8;

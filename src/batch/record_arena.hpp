@@ -40,7 +40,7 @@ struct IndexEntry {
 struct Bucket {
   static constexpr std::uint32_t no_piece = ~std::uint32_t{0};
 
-  char* at = nullptr;  // where the next record goes, ...
+  char* at = nullptr;   // where the next record goes, ...
   char* end = nullptr;  // ... up to here
   std::uint32_t records = 0;
   std::uint32_t first_piece = no_piece;
@@ -63,7 +63,8 @@ class RecordArena {
   // False: there is no room in the piece at hand.
   static bool add(Bucket& bucket, std::string_view key, std::string_view value) {
     const std::size_t stored = stored_bytes(key.size(), value.size());
-    if (stored > static_cast<std::size_t>(bucket.end - bucket.at)) [[unlikely]] return false;
+    if (stored > static_cast<std::size_t>(bucket.end - bucket.at)) [[unlikely]]
+      return false;
     char* to = bucket.at;
     const Lengths lengths{static_cast<std::uint32_t>(key.size()),
                           static_cast<std::uint32_t>(value.size())};

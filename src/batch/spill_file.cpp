@@ -87,8 +87,8 @@ Status SpillWriter::add(RecordStream* stream) {
 
 Result<SpillFile> SpillWriter::finish() {
   HUMMER_TRY(file_.writable->close());
-  auto written = std::make_unique<WrittenFile>(std::move(file_.readable),
-                                               file_.writable->size_bytes());
+  auto written =
+      std::make_unique<WrittenFile>(std::move(file_.readable), file_.writable->size_bytes());
   return SpillFile(std::move(written), codec_, std::move(segments_));
 }
 
