@@ -11,6 +11,7 @@
 #include <array>
 #include <barrier>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "program.hpp"

@@ -151,11 +151,12 @@ TEST(OutputCollector, SortsManyPartitions) {
 
 TEST(OutputCollector, MergesSpillsInPasses) {
   Random random(4);
+  const std::vector<Drawn> drawn = draw(random, "few distinct", 60'000, 3);
   for (const std::size_t merge_factor : {2, 3, 4}) {
+    // Its buffers are for four streams.
     const CollectorOptions options{.partitions = 3,
-                                   .memory_bytes = OutputCollector::least_memory_bytes,
+                                   .memory_bytes = 4 * OutputCollector::least_memory_bytes,
                                    .merge_factor = merge_factor};
-    const std::vector<Drawn> drawn = draw(random, "few distinct", 20'000, 3);
     expect_sorted(options, drawn, 10);
     auto node = make_simulated_platform({.seed = 1});
     auto collector = make_collector(*node, options);
@@ -301,7 +302,9 @@ TEST(OutputCollector, GivesTheSameWithACombiner) {
         EXPECT_TRUE(sums_of(result[partition]) == sums_of(records));
         EXPECT_TRUE(std::is_sorted(result[partition].begin(), result[partition].end(),
                                    [](const auto& a, const auto& b) { return a.first < b.first; }));
-        if (to_file) EXPECT_EQ(result[partition].size(), sums_of(records).size());
+        if (to_file && collector->metrics().spills == 0) {
+          EXPECT_EQ(result[partition].size(), sums_of(records).size());
+        }
       }
       if (to_file || collector->metrics().spills > 0) EXPECT_GT(sum.calls, 0U);
       if (collector->metrics().spills > 0) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,7 +38,7 @@ class RecordsForTest final : public RecordStream {
                         static_cast<std::uint32_t>(value.size())});
     }
     if (views_.empty() && !end_.ok()) return end_;
-    return views_;
+    return std::span<const RecordView>(views_);
   }
 
  private:
