@@ -14,7 +14,7 @@
 
 #include <span>
 
-#include "batch/key_order.hpp"
+#include <hummer/batch/key_order.hpp>
 #include "batch/record_arena.hpp"
 
 namespace hummer::batch {

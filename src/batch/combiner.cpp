@@ -1,4 +1,4 @@
-#include "batch/combiner.hpp"
+#include "batch/combined_records.hpp"
 
 namespace hummer::batch {
 namespace {

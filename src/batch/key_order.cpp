@@ -1,4 +1,4 @@
-#include "batch/key_order.hpp"
+#include <hummer/batch/key_order.hpp>
 
 namespace hummer::batch {
 namespace {
@@ -14,7 +14,7 @@ constexpr NamedOrder named_orders[] = {
     {"short", KeyOrder::Form::signed_16},       {"int", KeyOrder::Form::signed_32},
     {"long", KeyOrder::Form::signed_64},        {"vint", KeyOrder::Form::variable_length},
     {"vlong", KeyOrder::Form::variable_length}, {"float", KeyOrder::Form::float_32},
-    {"double", KeyOrder::Form::float_64},
+    {"double", KeyOrder::Form::float_64},       {"none", KeyOrder::Form::none},
 };
 
 // What follows this in the name of a class.

@@ -1,4 +1,4 @@
-#include "batch/key_order.hpp"
+#include <hummer/batch/key_order.hpp>
 
 #include <gtest/gtest.h>
 

@@ -21,8 +21,8 @@
 #include <span>
 #include <vector>
 
-#include "batch/key_order.hpp"
-#include "batch/record_stream.hpp"
+#include <hummer/batch/key_order.hpp>
+#include <hummer/batch/record_stream.hpp>
 
 namespace hummer::batch {
 

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "batch/combiner.hpp"
+#include "batch/combined_records.hpp"
 #include "batch/records_for_test.hpp"
 
 namespace hummer::batch::merger_test {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "batch/bucket_sort.hpp"
+#include "batch/combined_records.hpp"
 #include "batch/merger.hpp"
 #include "batch/segment_index.hpp"
 #include "batch/sorted_records.hpp"

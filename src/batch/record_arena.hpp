@@ -27,7 +27,7 @@
 #include <hummer/detail/zeroed_pages.hpp>
 #include <hummer/status.hpp>
 
-#include "batch/record_stream.hpp"
+#include <hummer/batch/record_stream.hpp>
 
 namespace hummer::batch {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "batch/key_order.hpp"
-#include "batch/record_stream.hpp"
+#include <hummer/batch/key_order.hpp>
+#include <hummer/batch/record_stream.hpp>
 #include "platform/random.hpp"
 
 namespace hummer::batch {

@@ -29,7 +29,7 @@
 #include <hummer/status.hpp>
 
 #include "batch/codec.hpp"
-#include "batch/record_stream.hpp"
+#include <hummer/batch/record_stream.hpp>
 #include "platform/files.hpp"
 
 namespace hummer::batch {

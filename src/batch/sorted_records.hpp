@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "batch/record_arena.hpp"
-#include "batch/record_stream.hpp"
+#include <hummer/batch/record_stream.hpp>
 
 namespace hummer::batch {
 

@@ -19,13 +19,14 @@
 // Thread: one. `stream` outlives it.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "batch/key_order.hpp"
-#include "batch/record_stream.hpp"
+#include <hummer/batch/key_order.hpp>
+#include <hummer/batch/record_stream.hpp>
 
 namespace hummer::batch {
 
@@ -47,6 +48,7 @@ class GroupReader {
     key_ = rest_.front().key();
     is_first_ = true;
     in_group_ = true;
+    ++groups_;
     return true;
   }
 
@@ -72,6 +74,10 @@ class GroupReader {
   const RecordView& record() const { return rest_.front(); }
   const Status& status() const { return status_; }
 
+  // Groups that were begun, and records that were reached, so far.
+  std::uint64_t groups() const { return groups_; }
+  std::uint64_t records() const { return read_records_ - rest_.size(); }
+
  private:
   bool is_of_group(std::string_view key) const {
     if (key.size() == key_.size() &&
@@ -96,6 +102,7 @@ class GroupReader {
     auto records = stream_.next();
     if (!records.ok()) return records.status();
     rest_ = *records;
+    read_records_ += rest_.size();
     return Status();
   }
 
@@ -105,6 +112,8 @@ class GroupReader {
   std::string_view key_;
   std::string kept_key_;
   Status status_;
+  std::uint64_t groups_ = 0;
+  std::uint64_t read_records_ = 0;
   bool is_begun_ = false;
   bool in_group_ = false;
   bool is_first_ = false;

@@ -12,6 +12,7 @@
 //   vint, vlong                  a vint of WritableUtils
 //   float, double                4, 8 bytes of IEEE 754, as Java's Float.compare has it: -0 before 0,
 //                                all NaNs equal and last
+//   none     –                   any: all count as equal, so that records stay as they came
 //
 // A key of a fixed length that is shorter counts as if zeros followed; what follows in one that is
 // longer does not count. A foreign order (ForeignKeyOrder) comes as two functions, from a class
@@ -166,6 +167,10 @@ struct Floating : ByNumber<Floating<size_bytes>, size_bytes> {
   }
 };
 
+struct Unordered : ByNumber<Unordered, 4> {
+  static std::uint64_t ordered(std::string_view) { return 0; }
+};
+
 struct Foreign {
   static constexpr bool has_content = false;
   static constexpr unsigned decided_by = 0;
@@ -191,6 +196,7 @@ class KeyOrder {
     variable_length,
     float_32,
     float_64,
+    none,
     foreign,
   };
 
@@ -214,6 +220,7 @@ class KeyOrder {
       case Form::variable_length: return function(key_form::VariableLength{});
       case Form::float_32: return function(key_form::Floating<4>{});
       case Form::float_64: return function(key_form::Floating<8>{});
+      case Form::none: return function(key_form::Unordered{});
       case Form::foreign: return function(key_form::Foreign{foreign_});
       case Form::bytes: break;
     }

@@ -13,9 +13,7 @@
 // It may be called never, once or several times for a record, also for what it has itself given out,
 // and has to give out keys that may stand where the group's key stood: that key, as a rule.
 //
-//   CombinedRecords combined(stream, order, combiner);   // a RecordStream
-//
-// Thread: one at a time.
+// Thread: one at a time. It may throw: the task fails then, and says with which key.
 #pragma once
 
 #include <span>
@@ -23,8 +21,8 @@
 #include <string_view>
 #include <vector>
 
-#include "batch/group_reader.hpp"
-#include "batch/record_stream.hpp"
+#include <hummer/batch/group_reader.hpp>
+#include <hummer/batch/record_stream.hpp>
 
 namespace hummer::batch {
 
@@ -56,21 +54,6 @@ class Combiner {
   // A call for each group of equal keys, in their order; the group's first value is next. Its key
   // holds until the call ends.
   virtual Status combine(GroupReader& group, RecordBuffer& out) = 0;
-};
-
-class CombinedRecords final : public RecordStream {
- public:
-  // `stream` and `combiner` outlive it.
-  CombinedRecords(RecordStream& stream, KeyOrder order, Combiner& combiner)
-      : groups_(stream, order), combiner_(combiner) {}
-
-  Result<std::span<const RecordView>> next() override;
-
- private:
-  GroupReader groups_;
-  Combiner& combiner_;
-  RecordBuffer buffer_;
-  bool has_ended_ = false;
 };
 
 }  // namespace hummer::batch
