@@ -35,7 +35,7 @@ OutputDirectory::OutputDirectory(Files& files, std::string path)
     : files_(files), path_(std::move(path)), temporary_path_(path_ + "/_temporary") {}
 
 OutputDirectory::~OutputDirectory() {
-  if (!is_published_) remove_below(path_);
+  if (!is_published_) remove_output(files_, path_);
 }
 
 std::string OutputDirectory::part_name(const TaskContext& context) const {
@@ -61,7 +61,7 @@ Result<std::vector<std::string>> OutputDirectory::publish() {
     paths.push_back(path_ + "/" + name);
     HUMMER_TRY(files_.rename(written, paths.back()));
   }
-  remove_below(temporary_path_);
+  remove_output(files_, temporary_path_);
   auto success = files_.open_for_writing(path_ + "/_SUCCESS", WriteMode::truncate);
   if (!success.ok()) return success.status();
   HUMMER_TRY((*success)->close());
@@ -70,15 +70,15 @@ Result<std::vector<std::string>> OutputDirectory::publish() {
 }
 
 // What can't be removed stays: the failure that counts is another one.
-void OutputDirectory::remove_below(const std::string& path) {
-  const auto information = files_.stat(path);
+void remove_output(Files& files, const std::string& path) {
+  const auto information = files.stat(path);
   if (!information.ok()) return;
   if (information->is_directory) {
-    const auto names = files_.list_directory(path);
+    const auto names = files.list_directory(path);
     if (!names.ok()) return;
-    for (const std::string& name : *names) remove_below(path + "/" + name);
+    for (const std::string& name : *names) remove_output(files, path + "/" + name);
   }
-  static_cast<void>(files_.remove(path).ok());
+  static_cast<void>(files.remove(path).ok());
 }
 
 }  // namespace hummer::batch

@@ -42,7 +42,6 @@ class OutputDirectory {
  private:
   OutputDirectory(Files& files, std::string path);
   std::string part_name(const TaskContext& context) const;
-  void remove_below(const std::string& path);
 
   Files& files_;
   const std::string path_;
@@ -51,5 +50,8 @@ class OutputDirectory {
   std::map<std::string, std::string> kept_;  // name of a part -> path of what was written
   bool is_published_ = false;
 };
+
+// A directory with all in it, as far as that goes; what is not there is no failure.
+void remove_output(Files& files, const std::string& path);
 
 }  // namespace hummer::batch
