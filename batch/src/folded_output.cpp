@@ -8,10 +8,10 @@
 
 namespace hummer::batch {
 
-FoldedOutput::FoldedOutput(Folder& folder, Side side, std::size_t memory_bytes,
+FoldedOutput::FoldedOutput(Folder& folder, Form form, std::size_t memory_bytes,
                            RecordOutput& output)
     : folder_(folder),
-      side_(side),
+      form_(form),
       output_(output),
       table_(memory_bytes, folder.state_bytes()),
       states_(FoldTable::most_records),
@@ -43,40 +43,35 @@ Status FoldedOutput::fold(std::span<const RecordView> records) {
                                 "job more (memory)",
                                 records.front().key_bytes));
     }
-    if (side_ == Side::reduce) {
-      return Status(ErrorCode::limit_exceeded,
-                    fmt::format("the keys of one partition have no room in the memory of a folder, "
-                                "which holds {} of them: ask for more reducers, or more memory",
-                                table_.size()));
-    }
-    HUMMER_TRY(emit_table());
+    was_full_ = true;
+    HUMMER_TRY(hand_over(form_, output_));
   }
   return Status();
 }
 
-Status FoldedOutput::emit_table() {
+Status FoldedOutput::hand_over(Form form, RecordOutput& output) {
   std::size_t at = 0;
   for (;;) {
     const std::size_t count = table_.read(at, entries_);
     if (count == 0) break;
-    keys_ += count;
+    handed_over_ += count;
     const auto entries = std::span<const Folder::Entry>(entries_).first(count);
     HUMMER_TRY(call_guarded("the folder", [&] {
-      return side_ == Side::map ? folder_.emit(entries, output_)
-                                : folder_.finish(entries, output_);
+      return form == Form::partial ? folder_.emit(entries, output)
+                                   : folder_.finish(entries, output);
     }));
-    HUMMER_TRY(Status(output_.status()));
+    HUMMER_TRY(Status(output.status()));
   }
   table_.clear();
   return Status();
 }
 
-Status FoldedOutput::end() {
+Status FoldedOutput::end(Form form, RecordOutput& output) {
   flush();
   HUMMER_TRY(Status(status()));
-  HUMMER_TRY(emit_table());
-  output_.flush();
-  return output_.status();
+  HUMMER_TRY(hand_over(form, output));
+  output.flush();
+  return output.status();
 }
 
 }  // namespace hummer::batch

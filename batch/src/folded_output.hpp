@@ -1,10 +1,15 @@
 // FoldedOutput: what is emitted into it is folded by key (hummer/batch/folder.hpp), in a table of a
-// fixed size.
+// fixed size. When the table is full, what is in it goes to an output, and it begins anew.
 //
-// On the map side the table is emitted to `output` when it is full, and begins anew; end() emits the
-// rest. On the reduce side there is one result per key, so what does not fit is limit_exceeded.
+//   FoldedOutput folded(folder, FoldedOutput::Form::partial, bytes, output);
+//   folded.emit(key, value); ...
+//   HUMMER_TRY(folded.end());           // the rest goes to the output, too
 //
-// Thread: one. `folder` and `output` outlive it.
+// Entries go out in the form `partial`, to be folded again, or `final`, as results: where records come
+// sorted by key a full table means that all keys in it are complete, as the next one is a new one.
+//
+// Thread: one. `folder` and `output` outlive it. Errors: those of the folder and the output;
+// limit_exceeded, a key that is larger than the table.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +24,17 @@ namespace hummer::batch {
 
 class FoldedOutput final : public MapOutput {
  public:
-  enum class Side : std::uint8_t { map, reduce };
+  enum class Form : std::uint8_t { partial, final };
 
-  FoldedOutput(Folder& folder, Side side, std::size_t memory_bytes, RecordOutput& output);
+  FoldedOutput(Folder& folder, Form form, std::size_t memory_bytes, RecordOutput& output);
 
-  // Once.
-  Status end();
-  // Entries that were handed over: on the reduce side, of as many keys.
-  std::uint64_t keys() const { return keys_; }
+  // Once, either of them; the second in another form, to another output.
+  Status end() { return end(form_, output_); }
+  Status end(Form form, RecordOutput& output);
+  // Whether entries went out ahead of the end.
+  bool was_full() const { return was_full_; }
+  // Entries that went out; sorted, or without that the table was full, as many as keys.
+  std::uint64_t entries() const { return handed_over_; }
 
  protected:
   Status take(std::span<const RecordView> records) override;
@@ -34,16 +42,17 @@ class FoldedOutput final : public MapOutput {
  private:
   Status fold(std::span<const RecordView> records);
   // Hands over what is in the table, which is empty then.
-  Status emit_table();
+  Status hand_over(Form form, RecordOutput& output);
 
   Folder& folder_;
-  const Side side_;
+  const Form form_;
   RecordOutput& output_;
   FoldTable table_;
   std::vector<void*> states_;
   std::vector<void*> added_;
   std::vector<Folder::Entry> entries_;
-  std::uint64_t keys_ = 0;
+  std::uint64_t handed_over_ = 0;
+  bool was_full_ = false;
 };
 
 }  // namespace hummer::batch

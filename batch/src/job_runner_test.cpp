@@ -293,17 +293,31 @@ TEST_F(BatchJob, AJobThatIsStoppedLeavesNothing) {
   EXPECT_FALSE(exists("out"));
 }
 
-TEST_F(BatchJob, KeysOfAFolderThatDoNotFitAreALimit) {
+TEST_F(BatchJob, KeysOfAFolderThatDoNotFitAreSorted) {
   std::string lines;
-  for (int i = 0; i < 50'000; ++i) lines += "a rather long word number " + std::to_string(i) + "\n";
+  std::map<std::string, std::string> counts;
+  for (int i = 0; i < 50'000; ++i) {
+    const std::string word = "word-number-" + std::to_string(i % 20'000);
+    lines += word + "\n";
+    counts[word] = i % 20'000 < 10'000 ? "3" : "2";
+  }
   Job job = word_count(write("text", lines));
-  job.mapper = factory_of<LineMapper>();
   job.folder = factory_of<SumFolder>();
   job.memory_bytes = std::size_t{256} << 10;
   job.reducers = 1;
   const auto report = run(job);
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_EQ(lines_of(*report), counts);
+  EXPECT_EQ(framework(*report, "Reduce input groups"), counts.size());
+}
+
+TEST_F(BatchJob, AKeyThatIsLargerThanTheTableIsALimit) {
+  Job job = word_count(write("text", std::string(100'000, 'x') + "\n"));
+  job.folder = factory_of<SumFolder>();
+  job.memory_bytes = std::size_t{256} << 10;
+  const auto report = run(job);
   EXPECT_EQ(report.status().code(), ErrorCode::limit_exceeded);
-  EXPECT_NE(report.status().message().find("more reducers"), std::string::npos);
+  EXPECT_NE(report.status().message().find("a key of 100000 bytes"), std::string::npos);
   EXPECT_FALSE(exists("out"));
 }
 

@@ -60,7 +60,7 @@ Status MapCollection::open() {
     folder_ = run_.job.folder();
     return folder_->open(context_);
   }));
-  folded_ = std::make_unique<FoldedOutput>(*folder_, FoldedOutput::Side::map,
+  folded_ = std::make_unique<FoldedOutput>(*folder_, FoldedOutput::Form::partial,
                                            run_.memory_per_thread() / 2, *collected_);
   return Status();
 }

@@ -33,6 +33,26 @@ Status WrittenOutput::take(std::span<const RecordView> records) {
   return call_guarded("the writer", [&] { return writer_.write(records); });
 }
 
+Status SortedOutput::take(std::span<const RecordView> records) {
+  if (collector_ == nullptr) {
+    auto collector = OutputCollector::create(platform_, options_);
+    if (!collector.ok()) return collector.status();
+    collector_ = std::move(*collector);
+  }
+  for (const RecordView& record : records) {
+    HUMMER_TRY(collector_->collect(0, record.key(), record.value()));
+  }
+  return Status();
+}
+
+Result<std::vector<std::unique_ptr<RecordStream>>> SortedOutput::streams() {
+  flush();
+  if (!status().ok()) return status();
+  if (collector_ == nullptr) return std::vector<std::unique_ptr<RecordStream>>();
+  HUMMER_TRY(collector_->finish());
+  return collector_->take(0);
+}
+
 Status CountedOutput::take(std::span<const RecordView> records) {
   records_ += records.size();
   bytes_ += bytes_in(records);

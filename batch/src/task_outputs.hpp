@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <hummer/batch/partitioner.hpp>
@@ -44,6 +46,24 @@ class WrittenOutput final : public MapOutput {
   RecordWriter& writer_;
   std::uint64_t records_ = 0;
   std::uint64_t bytes_ = 0;
+};
+
+// Collects into a collector of its own, of one partition, which is made when the first record comes.
+class SortedOutput final : public MapOutput {
+ public:
+  SortedOutput(Platform& platform, CollectorOptions options)
+      : platform_(platform), options_(std::move(options)) {}
+
+  // Once, when there are no more. They may not outlive this.
+  Result<std::vector<std::unique_ptr<RecordStream>>> streams();
+
+ protected:
+  Status take(std::span<const RecordView> records) override;
+
+ private:
+  Platform& platform_;
+  const CollectorOptions options_;
+  std::unique_ptr<OutputCollector> collector_;
 };
 
 // Counts what goes through to another output.

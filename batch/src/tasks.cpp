@@ -1,6 +1,6 @@
 #include "tasks.hpp"
 
-#include <optional>
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -156,23 +156,52 @@ Status reduce_groups(JobRun& run, TaskContext& context, RecordStream& input,
   return Status();
 }
 
+Status fold_all(RecordStream& input, FoldedOutput& folded) {
+  for (;;) {
+    auto records = input.next();
+    if (!records.ok()) return records.status();
+    if (records->empty()) return Status();
+    folded.emit_all(*records);
+    HUMMER_TRY(Status(folded.status()));
+  }
+}
+
+// Keys that do not fit into the table go through a sort: then a full table has complete keys alone.
 Status reduce_by_folding(JobRun& run, TaskContext& context, RecordStream& input,
                          RecordOutput& output) {
+  const std::size_t table_bytes = run.memory_per_thread() / 2;
   std::unique_ptr<Folder> folder;
   HUMMER_TRY(call_guarded("the folder", [&] {
     folder = run.job.folder();
     return folder->open(context);
   }));
-  FoldedOutput folded(*folder, FoldedOutput::Side::reduce, run.memory_per_thread() / 2, output);
-  for (;;) {
-    auto records = input.next();
-    if (!records.ok()) return records.status();
-    if (records->empty()) break;
-    folded.emit_all(*records);
-    HUMMER_TRY(Status(folded.status()));
+  SortedOutput overflow(run.platform,
+                        {.memory_bytes = std::max(run.memory_per_thread() - table_bytes,
+                                                  OutputCollector::least_memory_bytes),
+                         .order = KeyOrder(),
+                         .codec = run.codec,
+                         .spill_directory = run.spill_directory});
+  std::uint64_t keys = 0;
+  {
+    FoldedOutput folded(*folder, FoldedOutput::Form::partial, table_bytes, overflow);
+    HUMMER_TRY(fold_all(input, folded));
+    if (folded.was_full()) {
+      HUMMER_TRY(folded.end());
+    } else {
+      HUMMER_TRY(folded.end(FoldedOutput::Form::final, output));
+      keys = folded.entries();
+    }
   }
-  HUMMER_TRY(folded.end());
-  count_framework(context, "Reduce input groups", folded.keys());
+  auto streams = overflow.streams();
+  if (!streams.ok()) return streams.status();
+  if (!streams->empty()) {
+    Merger merger(KeyOrder(), std::move(*streams));
+    FoldedOutput folded(*folder, FoldedOutput::Form::final, table_bytes, output);
+    HUMMER_TRY(fold_all(merger, folded));
+    HUMMER_TRY(folded.end());
+    keys = folded.entries();
+  }
+  count_framework(context, "Reduce input groups", keys);
   return Status();
 }
 

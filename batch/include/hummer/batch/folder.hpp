@@ -20,8 +20,8 @@
 //
 // Everything is called by the span of records; StateFolder has the loops.
 //
-// Errors: as those of a mapper. limit_exceeded, where the keys of a partition do not fit into the
-// memory of a reduce task: more reducers, or more memory.
+// Keys that have no room in the memory of a reduce task go to disks, and are sorted. Errors: as those
+// of a mapper; limit_exceeded, a key that is larger than the table.
 //
 // Thread: one at a time.
 #pragma once
