@@ -85,8 +85,8 @@ class StateFolder : public Folder {
     return output.status();
   }
   Status finish(std::span<const Entry> entries, RecordOutput& output) final {
-    if constexpr (requires(Self& self, const State& state) {
-                    self.finish_state(std::string_view(), state, output);
+    if constexpr (requires(Self& folder, const State& state) {
+                    folder.finish_state(std::string_view(), state, output);
                   }) {
       for (const Entry& entry : entries) {
         self().finish_state(entry.key, *static_cast<const State*>(entry.state), output);

@@ -74,7 +74,7 @@ class GroupReader {
   const RecordView& record() const { return rest_.front(); }
   const Status& status() const { return status_; }
 
-  // Groups that were begun, and records that were reached, so far.
+  // Groups that were begun, and records that are behind, so far.
   std::uint64_t groups() const { return groups_; }
   std::uint64_t records() const { return read_records_ - rest_.size(); }
 
