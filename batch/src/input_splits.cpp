@@ -19,8 +19,8 @@ constexpr std::uint64_t splits_per_thread = 4;
 // A file, or nothing at all where the split is a range of rows.
 class PlainSplit final : public SplitInput {
  public:
-  PlainSplit(InputSplit split, std::unique_ptr<ReadableFile> file)
-      : split_(std::move(split)), file_(std::move(file)) {}
+  PlainSplit(Files& files, InputSplit split, std::unique_ptr<ReadableFile> file)
+      : files_(files), split_(std::move(split)), file_(std::move(file)) {}
 
   const std::string& path() const override { return split_.path; }
   std::uint64_t begin() const override { return split_.begin; }
@@ -42,7 +42,18 @@ class PlainSplit final : public SplitInput {
     return got;
   }
 
+  Result<std::unique_ptr<SplitInput>> open_beside(std::string_view suffix) override {
+    const std::string path = split_.path + std::string(suffix);
+    auto file = files_.open_for_reading(path);
+    if (!file.ok()) return file.status();
+    const std::uint64_t bytes = (*file)->size_bytes();
+    return std::unique_ptr<SplitInput>(std::make_unique<PlainSplit>(
+        files_, InputSplit{split_.input, path, 0, bytes, bytes, CompressionFormat::none},
+        std::move(*file)));
+  }
+
  private:
+  Files& files_;
   const InputSplit split_;
   const std::unique_ptr<ReadableFile> file_;
   std::uint64_t bytes_read_ = 0;
@@ -95,6 +106,12 @@ Result<CompressionFormat> find_compression(Files& files, const InputFile& file) 
 
 }  // namespace
 
+Result<std::unique_ptr<SplitInput>> SplitInput::open_beside(std::string_view suffix) {
+  return Status(ErrorCode::not_found, fmt::format("there is nothing beside '{}' that is called so, "
+                                                  "with {} at its end",
+                                                  path(), suffix));
+}
+
 Result<std::vector<InputSplit>> plan_splits(Files& files, const std::vector<std::string>& paths,
                                             const InputFormat& format, std::uint64_t split_bytes,
                                             std::uint32_t threads) {
@@ -106,6 +123,7 @@ Result<std::vector<InputSplit>> plan_splits(Files& files, const std::vector<std:
     if (!listed.ok()) return listed.status();
     for (const InputFile& file : *listed) {
       if (file.size_bytes == 0) continue;
+      if (!format.passed_over.empty() && file.path.ends_with(format.passed_over)) continue;
       const auto compression = find_compression(files, file);
       if (!compression.ok()) return compression.status();
       all_bytes += file.size_bytes;
@@ -135,7 +153,7 @@ Result<std::vector<InputSplit>> plan_splits(Files& files, const std::vector<std:
 
 Result<std::unique_ptr<SplitInput>> open_split(Files& files, const InputSplit& split) {
   if (split.path.empty()) {
-    return std::unique_ptr<SplitInput>(std::make_unique<PlainSplit>(split, nullptr));
+    return std::unique_ptr<SplitInput>(std::make_unique<PlainSplit>(files, split, nullptr));
   }
   auto file = files.open_for_reading(split.path);
   if (!file.ok()) return file.status();
@@ -145,7 +163,7 @@ Result<std::unique_ptr<SplitInput>> open_split(Files& files, const InputSplit& s
                               split.path, (*file)->size_bytes(), split.file_bytes));
   }
   if (split.compression == CompressionFormat::none) {
-    return std::unique_ptr<SplitInput>(std::make_unique<PlainSplit>(split, std::move(*file)));
+    return std::unique_ptr<SplitInput>(std::make_unique<PlainSplit>(files, split, std::move(*file)));
   }
   return std::unique_ptr<SplitInput>(std::make_unique<CompressedSplit>(
       split.path, make_decompressed_input(std::move(*file), split.compression, split.file_bytes)));

@@ -9,12 +9,14 @@
 
 #include "fixed_reader.hpp"
 #include "record_writers.hpp"
+#include "segments_reader.hpp"
 #include "text_reader.hpp"
 
 namespace hummer::batch {
 namespace {
 
 constexpr std::string_view fixed_name = "fixed:";
+constexpr std::string_view segments_name = "segments";
 constexpr std::uint32_t most_fixed_bytes = 1 << 20;
 
 std::optional<std::uint32_t> number_in(std::string_view text) {
@@ -38,8 +40,22 @@ InputFormat fixed_input(std::uint32_t key_bytes, std::uint32_t value_bytes) {
           }};
 }
 
+InputFormat segments_input(std::string_view codec) {
+  return {.name = fmt::format("{}:{}", segments_name, codec),
+          .has_splits = false,
+          .passed_over = std::string(SegmentsReader::index_suffix),
+          .make_reader = [found = codec_of(codec)] {
+            return std::make_unique<SegmentsReader>(found.value_or(Codec::none));
+          }};
+}
+
 Result<InputFormat> input_format_of(std::string_view name) {
   if (name == "text") return text_input();
+  if (name == segments_name) return segments_input();
+  if (name.starts_with(segments_name) && name.substr(segments_name.size()).starts_with(':')) {
+    const std::string_view codec = name.substr(segments_name.size() + 1);
+    if (codec_of(codec).has_value()) return segments_input(codec);
+  }
   if (name.starts_with(fixed_name)) {
     const std::string_view sizes = name.substr(fixed_name.size());
     const std::size_t comma = sizes.find(',');
@@ -53,8 +69,9 @@ Result<InputFormat> input_format_of(std::string_view name) {
     }
   }
   return Status(ErrorCode::invalid_argument,
-                fmt::format("no input format is called '{}': text, or fixed:KEY,VALUE with the "
-                            "bytes of keys and values, up to {} each, such as fixed:10,90",
+                fmt::format("no input format is called '{}': text; fixed:KEY,VALUE with the "
+                            "bytes of keys and values, up to {} each, such as fixed:10,90; or "
+                            "segments, segments:snappy ...",
                             name, most_fixed_bytes));
 }
 

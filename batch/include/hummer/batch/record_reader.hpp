@@ -11,7 +11,8 @@
 //   text             a record is a line: the key where it begins (8 bytes, big-endian), the value the
 //                    line without "\n" or "\r\n". Compressed by gzip or zstd: one split
 //   fixed:KEY,VALUE  keys of so many bytes, and values; without anything between
-//   segments         Hadoop's IFile, all segments one behind the other
+//   segments[:CODEC] Hadoop's IFile, such as a map task leaves: all its segments one behind the other.
+//                    Where they lie says the file's index, `FILE.index`, beside it
 //
 // Order of calls: open, next until the end. Errors name the file and the place in it.
 //
@@ -44,6 +45,8 @@ class SplitInput {
   virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) = 0;
   // Of the file so far, compressed ones where it is.
   virtual std::uint64_t bytes_read() const = 0;
+  // All of the file whose path is this one's and `suffix`.
+  virtual Result<std::unique_ptr<SplitInput>> open_beside(std::string_view suffix);
 };
 
 class RecordReader : public RecordStream {
@@ -58,6 +61,7 @@ struct InputFormat {
   std::string name = {};
   bool has_splits = true;          // its files may be entered in the middle
   std::uint64_t record_bytes = 1;  // splits begin at multiples of it
+  std::string passed_over = {};    // files whose names end so are no inputs
   bool has_files = true;           // false: splits are ranges of `rows`, and there is no file
   std::uint64_t rows = 0;
   std::function<std::unique_ptr<RecordReader>()> make_reader = {};
@@ -65,7 +69,7 @@ struct InputFormat {
 
 InputFormat text_input();
 InputFormat fixed_input(std::uint32_t key_bytes, std::uint32_t value_bytes);
-InputFormat segments_input();
+InputFormat segments_input(std::string_view codec = "none");
 // By its name, "fixed:10,90". invalid_argument, with the names that there are.
 Result<InputFormat> input_format_of(std::string_view name);
 
