@@ -63,7 +63,7 @@ void TextReader::add_line(std::size_t begin, std::size_t end) {
   std::array<char, 8>& key = keys_[views_.size()];
   std::memcpy(key.data(), &offset, key.size());
   views_.push_back(
-      {key.data(), buffer_.data() + begin, key.size(), static_cast<std::uint32_t>(end - begin)});
+      {key.data(), buffer_.data() + begin, 8, static_cast<std::uint32_t>(end - begin)});
 }
 
 void TextReader::cut_lines() {

@@ -41,11 +41,11 @@
 
 #include <hummer/status.hpp>
 
-#include "batch/codec.hpp"
 #include <hummer/batch/combiner.hpp>
 #include <hummer/batch/key_order.hpp>
-#include "batch/record_arena.hpp"
 #include <hummer/batch/record_stream.hpp>
+#include "batch/codec.hpp"
+#include "batch/record_arena.hpp"
 #include "batch/spill_file.hpp"
 #include "platform/platform.hpp"
 

@@ -40,8 +40,8 @@ struct ChildEnd {
 class ChildProcess {
  public:
   // `variables`: NAME=VALUE, added to the environment of this process.
-  static Result<std::unique_ptr<ChildProcess>> start(const std::string& command,
-                                                     const std::vector<std::string>& variables = {});
+  static Result<std::unique_ptr<ChildProcess>> start(
+      const std::string& command, const std::vector<std::string>& variables = {});
 
   virtual ~ChildProcess() = default;
   ChildProcess(const ChildProcess&) = delete;
