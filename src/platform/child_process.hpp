@@ -9,8 +9,8 @@
 //   for (;;) { Result<bool> more = (*child)->read(output); ... }  // until false
 //   Result<ChildEnd> end = (*child)->wait();
 //
-// Both directions go on at once, so a program that writes while we write does not stand still. What it
-// says on standard error goes where ours goes. Pipes are closed in other children.
+// Both directions go on at once, so a program that writes while we write does not stand still.
+// What it says on standard error goes where ours goes. Pipes are closed in other children.
 //
 // Lifecycle: destroying it kills the program where it still runs, and waits for it. Thread: one.
 // Linux only: a simulation has no programs.

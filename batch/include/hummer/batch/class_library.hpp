@@ -5,15 +5,14 @@
 //     library.add<SumReducer>("SumReducer");
 //   }
 //
-// makes words.WordMapper and words.SumReducer of them, for
-// `hummer batch run --library words.so --mapper words.WordMapper --reducer words.SumReducer`. What a
-// class is for follows from what it derives from. Each task makes an object of its own, without
-// arguments; what it shall know comes as parameters (TaskContext). The CMake function
-// hummer_add_batch_library builds such a library.
+// makes words.WordMapper and words.SumReducer of them, for `hummer batch run --library words.so
+// --mapper words.WordMapper --reducer words.SumReducer`. What a class is for follows from what it
+// derives from. Each task makes an object of its own, without arguments; what it shall know comes
+// as parameters (TaskContext). The CMake function hummer_add_batch_library builds such a library.
 //
-// A library carries the ABI text of the headers and the compiler in an ELF note, which is read from
-// the file before any code of it runs: one that was built for another engine is refused, and both are
-// named.
+// A library carries the ABI text of the headers and the compiler in an ELF note, which is read
+// from the file before any code of it runs: one that was built for another engine is refused, and
+// both are named.
 //
 // Errors: a name that is given twice is the library's mistake, and refused when it is loaded.
 //
