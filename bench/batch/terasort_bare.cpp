@@ -160,6 +160,7 @@ struct Sort {
           const char* ahead = bytes + from[i + records_ahead].record * record_bytes;
           __builtin_prefetch(ahead);
           __builtin_prefetch(ahead + 64);
+          __builtin_prefetch(ahead + record_bytes - 1);
         }
         std::memcpy(buffer.data() + filled, bytes + from[i].record * record_bytes, record_bytes);
         filled += record_bytes;

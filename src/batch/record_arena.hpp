@@ -102,10 +102,12 @@ class RecordArena {
   static std::string_view key(const char* arena, std::uint32_t place) {
     return record(arena, place).key();
   }
-  static void prefetch(const char* arena, std::uint32_t place) {
+  // Fetches its first two cache lines; where it begins.
+  static const char* prefetch(const char* arena, std::uint32_t place) {
     const char* from = arena + std::size_t{place} * unit;
     __builtin_prefetch(from);
     __builtin_prefetch(from + 64);
+    return from;
   }
 
   // In the order in which they came.
@@ -119,6 +121,7 @@ class RecordArena {
       const std::uint32_t end = is_last ? place_of(bucket.at) : head.end;
       for (std::uint32_t place = piece + 1; place < end;) {
         const RecordView view = record(arena, place);
+        __builtin_prefetch(view.key_data + bytes_ahead);
         function(place, view.key());
         place += static_cast<std::uint32_t>(stored_bytes(view.key_bytes, view.value_bytes) / unit);
       }
@@ -135,6 +138,8 @@ class RecordArena {
     std::uint32_t next;
     std::uint32_t end;
   };
+  // Fetched while records are gone through: where one begins is known from the one before only.
+  static constexpr std::size_t bytes_ahead = 1024;
   static constexpr std::size_t lengths_bytes = sizeof(Lengths);
   static constexpr std::size_t index_bytes_per_record = 2 * sizeof(IndexEntry);
 
