@@ -41,8 +41,8 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 
-// Which partition a key is for: borders[p - 1] <= key < borders[p]. The first two bytes of a key say
-// where to begin looking.
+// Which partition a key is for: borders[p - 1] <= key < borders[p]. The first two bytes of a key
+// say where to begin looking.
 class RangePartitioner {
  public:
   RangePartitioner(std::vector<std::string> sample, std::uint32_t partitions)

@@ -1,4 +1,5 @@
-// KeyOrder: how keys compare, and what of a key goes into the prefix by which they are sorted first.
+// KeyOrder: how keys compare, and what of a key goes into the prefix by which they are sorted
+// first.
 //
 //   std::optional<KeyOrder> order = key_order_of("org.apache.hadoop.io.Text");
 //   order->compare(a, b) < 0;                    // a goes first
@@ -10,7 +11,7 @@
 //   counted  BytesWritable       4 bytes of length, then what compares as bytes
 //   byte, short, int, long       1, 2, 4, 8 bytes, big-endian, two's complement
 //   vint, vlong                  a vint of WritableUtils
-//   float, double                4, 8 bytes of IEEE 754, as Java's Float.compare has it: -0 before 0,
+//   float, double                4, 8 bytes of IEEE 754, as Java's Float.compare: -0 before 0,
 //                                all NaNs equal and last
 //
 // A key of a fixed length that is shorter counts as if zeros followed; what follows in one that is
