@@ -30,9 +30,9 @@
 //
 // Failures of reading name file and offset: corrupt_file where the CRC, a length or the end is
 // wrong, where bytes are behind the end, or where the file is too short; limit_exceeded where a
-// codec asks for more than is given (codec.hpp); file_changed where the file became shorter since it
-// was opened; else those of the file. The CRC is compared before the last span is handed out, so a
-// stream that ends without a failure was whole. A length is believed no further than the segment
+// codec asks for more than is given (codec.hpp); file_changed where the file became shorter since
+// it was opened; else those of the file. The CRC is compared before the last span is handed out, so
+// a stream that ends without a failure was whole. A length is believed no further than the segment
 // goes.
 //
 // Thread: one each; several readers may share a file. Memory of a reader: its buffer, no larger
