@@ -48,13 +48,10 @@ if(TARGET hummer_formats)
     # An archive is found by its name on the machine that builds the job.
     get_filename_component(HUMMER_NAME_re2 ${HUMMER_ARCHIVE_re2} NAME)
   endif()
-  if(HUMMER_HEADERS_snappy AND HUMMER_ARCHIVE_snappy)
-    list(APPEND HUMMER_FORMATS_LIBRARIES snappy)
-  endif()
   if(HUMMER_HAS_REGISTRY)
     list(APPEND HUMMER_FORMATS_LIBRARIES curl)
   endif()
-  list(APPEND HUMMER_FORMATS_LIBRARIES zstd z)
+  list(APPEND HUMMER_FORMATS_LIBRARIES snappy zstd z)
   add_dependencies(hummer hummer_formats)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/formats/include/hummer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           COMPONENT development FILES_MATCHING PATTERN *.hpp)
@@ -64,6 +61,20 @@ if(TARGET hummer_formats)
     install(TARGETS hummer_json_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hummer
             COMPONENT runtime)
   endif()
+endif()
+
+# The headers of MapReduce, and what builds class libraries; the runner is in the program.
+set(HUMMER_HAS_BATCH OFF)
+if(HUMMER_BATCH)
+  set(HUMMER_HAS_BATCH ON)
+  get_property(install_batch_abi_header GLOBAL PROPERTY HUMMER_BATCH_ABI_HEADER)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/batch/include/hummer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          COMPONENT development FILES_MATCHING PATTERN *.hpp)
+  install(FILES ${install_batch_abi_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hummer
+          COMPONENT development)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/HummerBatchLibrary.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/hummer_batch_library.map
+          DESTINATION ${install_modules} COMPONENT development)
 endif()
 
 # What to link beside it, as CMake looks for it and as pkg-config says it: the archives of others, where

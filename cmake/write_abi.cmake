@@ -2,6 +2,9 @@
 # Writes the ABI text with a hash over what a job's library has of the public headers; see HummerAbi.cmake.
 # Comments, blank lines and indentation do not count, nor do the headers that only tests include.
 # A job that is compiled in another way says so by its own definitions (HummerJob.cmake).
+#
+# With -D COMPONENT=batch instead of version, compiler and flags: HUMMER_BATCH_ABI, what the headers of
+# a component beside the engine add to it.
 file(GLOB_RECURSE headers RELATIVE ${ROOT} ${ROOT}/hummer/*.hpp)
 list(FILTER headers EXCLUDE REGEX "/testing/")
 list(SORT headers)
@@ -16,6 +19,11 @@ foreach(header ${headers})
 endforeach()
 string(SHA256 hash "${all}")
 string(SUBSTRING ${hash} 0 16 hash)
+if(COMPONENT)
+  string(TOUPPER ${COMPONENT} name)
+  file(WRITE ${OUTPUT} "#pragma once\n#define HUMMER_${name}_ABI \", ${COMPONENT} headers ${hash}\"\n")
+  return()
+endif()
 string(STRIP "-std=c++20 ${FLAGS}" FLAGS)
 file(WRITE ${OUTPUT} "#pragma once
 #ifndef HUMMER_ABI_COMPILER

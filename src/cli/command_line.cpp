@@ -46,6 +46,10 @@ void CommandLine::optional_argument(const std::string& name, std::string& value,
                                     const std::string& description, const Choices& choices) {
   add_text(*app_, name, value, description, choices);
 }
+void CommandLine::arguments(const std::string& name, std::vector<std::string>& values,
+                            const std::string& description) {
+  app_->add_option(name, values, description)->required();
+}
 void CommandLine::option(const std::string& name, std::string& value,
                          const std::string& description, const Choices& choices) {
   add_text(*app_, name, value, description, choices);
@@ -53,6 +57,10 @@ void CommandLine::option(const std::string& name, std::string& value,
 void CommandLine::option(const std::string& name, std::uint64_t& value,
                          const std::string& description) {
   app_->add_option(name, value, description);
+}
+void CommandLine::option(const std::string& name, std::vector<std::string>& values,
+                         const std::string& description) {
+  app_->add_option(name, values, description)->expected(1)->take_all();
 }
 void CommandLine::option_or_flag(const std::string& name, const std::string& value_name,
                                  std::string& value, bool& given, const std::string& description) {

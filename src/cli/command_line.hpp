@@ -42,10 +42,16 @@ class CommandLine {
                 const Choices& choices = {});
   void optional_argument(const std::string& name, std::string& value,
                          const std::string& description, const Choices& choices = {});
+  // As many words as there are, at least one.
+  void arguments(const std::string& name, std::vector<std::string>& values,
+                 const std::string& description);
   // With a value.
   void option(const std::string& name, std::string& value, const std::string& description,
               const Choices& choices = {});
   void option(const std::string& name, std::uint64_t& value, const std::string& description);
+  // May be given several times.
+  void option(const std::string& name, std::vector<std::string>& values,
+              const std::string& description);
   // With a value or without; `given`: it was there.
   void option_or_flag(const std::string& name, const std::string& value_name, std::string& value,
                       bool& given, const std::string& description);

@@ -10,6 +10,10 @@
 #include "cli/hummer_program.hpp"
 #include "job_library/dynamic_job_libraries.hpp"
 
+#ifdef HUMMER_WITH_BATCH
+#include <hummer/batch/command.hpp>
+#endif
+
 #ifdef HUMMER_WITH_FORMATS
 #include <hummer/formats/infer.hpp>
 #include <hummer/formats/look.hpp>
@@ -285,6 +289,10 @@ constexpr std::array further_commands = {
 #ifdef HUMMER_WITH_FORMATS
     Command{"infer", "FILE [--name RECORD]",
             "prints the C++ struct that fits CSV, JSON lines, Avro or Protobuf", &run_infer},
+#endif
+#ifdef HUMMER_WITH_BATCH
+    Command{"batch", "wordcount|terasort|run|...", "runs a MapReduce job in this process",
+            &run_batch},
 #endif
     Command{"tail", "SOURCE [--lines N]...",
             "prints the last lines or records of a source, and what comes", &run_tail_here},

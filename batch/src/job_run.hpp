@@ -1,0 +1,37 @@
+// JobRun: what the tasks of one run of a job have in common.
+//
+// Thread: any; it outlives all of them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include <hummer/batch/job.hpp>
+
+#include "batch/codec.hpp"
+#include "output_directory.hpp"
+#include "platform/platform.hpp"
+
+namespace hummer::batch {
+
+struct JobRun {
+  Platform& platform;
+  const Job& job;
+  Codec codec = Codec::none;
+  std::uint32_t threads = 1;
+  std::uint32_t reducers = 0;
+  std::string spill_directory;
+  OutputDirectory& output;
+  std::atomic<bool> is_stopping{false};
+
+  std::size_t memory_per_thread() const { return job.memory_bytes / threads; }
+  bool folds() const { return job.folder != nullptr && reducers > 0; }
+  bool writes_files() const { return job.output_format.has_files; }
+  // Whether map tasks of a thread collect into the same memory.
+  bool shares_memory() const { return job.max_attempts == 1; }
+  // How keys are sorted on their way to reducers.
+  KeyOrder order() const { return folds() ? KeyOrder(KeyOrder::Form::none) : job.sort_order; }
+};
+
+}  // namespace hummer::batch

@@ -1,0 +1,102 @@
+#include "map_collection.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "guarded_call.hpp"
+
+namespace hummer::batch {
+namespace {
+
+// Of the memory of a thread, where there is a folder: its table gets one half.
+std::size_t collector_bytes(const JobRun& run) {
+  const std::size_t bytes = run.memory_per_thread() / (run.folds() ? 2 : 1);
+  return std::max(bytes, OutputCollector::least_memory_bytes);
+}
+
+}  // namespace
+
+Status GuardedCombiner::combine(GroupReader& group, RecordBuffer& out) {
+  const std::uint64_t records_before = group.records();
+  const std::size_t emitted_before = out.records();
+  HUMMER_TRY(call_guarded("the combiner", [&] { return combiner_->combine(group, out); }));
+  records_in_ += group.records() - records_before;
+  records_out_ += out.records() - emitted_before;
+  return Status();
+}
+
+Result<std::unique_ptr<MapCollection>> MapCollection::create(JobRun& run, std::uint32_t number) {
+  std::unique_ptr<MapCollection> collection(new MapCollection(run, number));
+  HUMMER_TRY(collection->open());
+  return collection;
+}
+
+MapCollection::MapCollection(JobRun& run, std::uint32_t number)
+    : run_(run), context_(TaskContext::Kind::map, number, 1, run.job.parameters, run.is_stopping) {}
+
+Status MapCollection::open() {
+  HUMMER_TRY(call_guarded("the partitioner", [&] {
+    partitioner_ = run_.job.partitioner();
+    return partitioner_->open(context_);
+  }));
+  if (run_.job.combiner != nullptr && !run_.folds()) {
+    HUMMER_TRY(call_guarded("the combiner", [&] {
+      combiner_ = std::make_unique<GuardedCombiner>(run_.job.combiner());
+      return Status();
+    }));
+  }
+  auto collector = OutputCollector::create(run_.platform, {.partitions = run_.reducers,
+                                                           .memory_bytes = collector_bytes(run_),
+                                                           .order = run_.order(),
+                                                           .codec = run_.codec,
+                                                           .spill_directory = run_.spill_directory,
+                                                           .combiner = combiner_.get()});
+  if (!collector.ok()) return collector.status();
+  collector_ = std::move(*collector);
+  collected_ = std::make_unique<CollectedOutput>(*partitioner_, *collector_);
+  if (!run_.folds()) return Status();
+  HUMMER_TRY(call_guarded("the folder", [&] {
+    folder_ = run_.job.folder();
+    return folder_->open(context_);
+  }));
+  folded_ = std::make_unique<FoldedOutput>(*folder_, FoldedOutput::Form::partial,
+                                           run_.memory_per_thread() / 2, *collected_);
+  return Status();
+}
+
+RecordOutput& MapCollection::output() {
+  if (folded_ != nullptr) return *folded_;
+  return *collected_;
+}
+
+Status MapCollection::end_outputs() {
+  if (folded_ != nullptr) return folded_->end();
+  collected_->flush();
+  return collected_->status();
+}
+
+Status MapCollection::end() {
+  HUMMER_TRY(end_outputs());
+  return collector_->finish();
+}
+
+Status MapCollection::end_to_file(const std::string& path) {
+  HUMMER_TRY(end_outputs());
+  return collector_->finish_to_file(path);
+}
+
+void MapCollection::count(Counters& counters) const {
+  const CollectorMetrics metrics = collector_->metrics();
+  const auto add = [&](std::string_view name, std::uint64_t amount) {
+    counters.counter(framework_counters, name).add(amount);
+  };
+  add("Spilled Records", metrics.spilled_records);
+  add("Map output materialized bytes", metrics.spilled_bytes);
+  if (combiner_ != nullptr) {
+    add("Combine input records", combiner_->records_in());
+    add("Combine output records", combiner_->records_out());
+  }
+  counters.add(context_.counters());
+}
+
+}  // namespace hummer::batch

@@ -1,0 +1,46 @@
+#include <hummer/batch/record_output.hpp>
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace hummer::batch {
+namespace {
+
+constexpr std::size_t most_text_bytes = std::size_t{1} << 31;  // of a key, and of a value
+
+}  // namespace
+
+RecordOutput::RecordOutput()
+    : buffer_(std::make_unique_for_overwrite<char[]>(buffer_bytes)),
+      views_(std::make_unique_for_overwrite<RecordView[]>(buffer_records)) {}
+
+void RecordOutput::flush() {
+  const std::size_t count = std::exchange(count_, 0);
+  used_bytes_ = 0;
+  if (count > 0) hand_on({views_.get(), count});
+}
+
+void RecordOutput::hand_on(std::span<const RecordView> records) {
+  if (status_.ok()) status_ = take(records);
+}
+
+bool RecordOutput::make_room(std::string_view key, std::string_view value) {
+  flush();
+  if (key.size() > most_text_bytes || value.size() > most_text_bytes) {
+    if (status_.ok()) {
+      status_ = Status(ErrorCode::limit_exceeded,
+                       fmt::format("a record has a key of {} and a value of {} bytes, and {} are "
+                                   "the most of each",
+                                   key.size(), value.size(), most_text_bytes));
+    }
+    return false;
+  }
+  if (key.size() + value.size() <= buffer_bytes) return true;
+  const RecordView record{key.data(), value.data(), static_cast<std::uint32_t>(key.size()),
+                          static_cast<std::uint32_t>(value.size())};
+  hand_on({&record, 1});
+  return false;
+}
+
+}  // namespace hummer::batch

@@ -1,0 +1,69 @@
+// WordCount: the words of lines, which are what is between whitespace (space, \t, \n, \v, \f, \r),
+// with how often each is there.
+//
+// Counts are 8 bytes, big-endian, on their way, and decimal in the result.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include <hummer/batch/combiner.hpp>
+#include <hummer/batch/folder.hpp>
+#include <hummer/batch/mapper.hpp>
+#include <hummer/batch/reducer.hpp>
+
+namespace hummer::batch {
+
+class WordMapper final : public RecordMapper<WordMapper> {
+ public:
+  void map_record(const RecordView& line, MapOutput& output);
+};
+
+class SumCombiner final : public Combiner {
+ public:
+  Status combine(GroupReader& group, RecordBuffer& out) override;
+};
+
+class SumReducer final : public GroupedReducer<SumReducer> {
+ public:
+  Status reduce_group(GroupReader& group, RecordOutput& output);
+};
+
+struct Sum {
+  std::uint64_t value = 0;
+};
+
+class SumFolder final : public StateFolder<SumFolder, Sum> {
+ public:
+  void fold_record(Sum& sum, const RecordView& record);
+  void emit_state(std::string_view key, const Sum& sum, RecordOutput& output);
+  void finish_state(std::string_view key, const Sum& sum, RecordOutput& output);
+};
+
+// Of a count on its way; 0 where it has not 8 bytes.
+std::uint64_t count_in(std::string_view value);
+
+class CountBytes {
+ public:
+  explicit CountBytes(std::uint64_t count) {
+    count = __builtin_bswap64(count);
+    std::memcpy(bytes_, &count, sizeof bytes_);
+  }
+  std::string_view view() const { return {bytes_, sizeof bytes_}; }
+
+ private:
+  char bytes_[8];
+};
+
+class DecimalText {
+ public:
+  explicit DecimalText(std::uint64_t number);
+  std::string_view view() const { return {digits_, size_}; }
+
+ private:
+  char digits_[20] = {};
+  std::size_t size_;
+};
+
+}  // namespace hummer::batch

@@ -1,0 +1,143 @@
+// OutputCollector: takes the records that a map task gives out, and hands them over sorted,
+// partition by partition. (Design: docs/design/0018-batch-core.md.)
+//
+//   auto collector = OutputCollector::create(platform, {.partitions = 8,
+//                                                       .memory_bytes = 256 << 20,
+//                                                       .order = *key_order_of("text"),
+//                                                       .spill_directory = "/data/spills"});
+//   HUMMER_TRY((*collector)->collect(partition, key, value));   // as often as there are records
+//   then either, for reducers elsewhere:
+//   HUMMER_TRY((*collector)->finish_to_file("/data/file.out")); // and "/data/file.out.index"
+//   or, for reducers in this process:
+//   HUMMER_TRY((*collector)->finish());
+//   auto streams = (*collector)->take(partition);               // sorted; Merger makes them one
+//
+// Records are copied into an arena. When it is full they are sorted, combined and written to a
+// spill file, and it begins anew. Records with equal keys keep the order in which they came, also
+// across spills: the streams of take() are numbered that way.
+//
+// Memory: `memory_bytes` for everything that grows with the records: the arena, the index of the
+// bucket that is being sorted, buffers of spill files. It is touched as records come. Beside it are
+// 32 bytes per partition, 24 per partition and spill file, and what a codec takes. A stream of
+// take() has an index of its own, 8 bytes per record of its partition that is in memory (16 while
+// it is made), and buffers of a sixteenth of the memory at most.
+//
+// Spill files have no names, and are gone when the collector is, or the process.
+//
+// Errors: limit_exceeded, a record that does not fit into the empty arena; invalid_argument, a
+// partition that is not there; those of the disk. After one the collector is only destroyed. The
+// file of finish_to_file() is removed then.
+//
+// Thread: one, but for take(): any, at once. The collector outlives the streams.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hummer/status.hpp>
+
+#include <hummer/batch/combiner.hpp>
+#include <hummer/batch/key_order.hpp>
+#include <hummer/batch/record_stream.hpp>
+#include "batch/codec.hpp"
+#include "batch/record_arena.hpp"
+#include "batch/spill_file.hpp"
+#include "platform/platform.hpp"
+
+namespace hummer::batch {
+
+struct CollectorOptions {
+  std::uint32_t partitions = 1;
+  std::size_t memory_bytes = std::size_t{256} << 20;  // 64 KiB or more
+  KeyOrder order = {};
+  Codec codec = Codec::none;         // of spill files and of the file at the end
+  std::string spill_directory = {};  // made when the first spill file is
+  Combiner* combiner = nullptr;    // for what is spilled, and for merges of three streams and more
+  std::size_t merge_factor = 100;  // streams that are merged at once, as far as memory has buffers
+};
+
+struct CollectorMetrics {
+  std::uint64_t records = 0;  // collected
+  std::uint64_t bytes = 0;    // of their keys and values
+  std::uint64_t spills = 0;
+  std::uint64_t spilled_records = 0;  // after combining
+  std::uint64_t spilled_bytes = 0;    // in spill files
+  std::uint64_t merges = 0;           // of spill files into larger ones
+  std::uint64_t sort_nanoseconds = 0;
+  std::uint64_t spill_nanoseconds = 0;  // without sorting
+  std::uint64_t merge_nanoseconds = 0;  // of merges, and of writing the file at the end
+};
+
+class OutputCollector {
+ public:
+  static constexpr std::size_t least_memory_bytes = std::size_t{64} << 10;
+
+  // invalid_argument where the options can't be.
+  static Result<std::unique_ptr<OutputCollector>> create(Platform& platform,
+                                                         CollectorOptions options);
+  OutputCollector(const OutputCollector&) = delete;
+  OutputCollector& operator=(const OutputCollector&) = delete;
+
+  // The bytes are copied.
+  Status collect(std::uint32_t partition, std::string_view key, std::string_view value) {
+    if (partition >= buckets_.size() || !RecordArena::add(buckets_[partition], key, value))
+        [[unlikely]] {
+      return collect_slowly(partition, key, value);
+    }
+    collected_bytes_ += key.size() + value.size();
+    return Status();
+  }
+
+  // Writes all partitions to `path`, in Hadoop's IFile, and their index to `path`.index. Replaces
+  // what is there. Once, instead of finish().
+  Status finish_to_file(const std::string& path);
+
+  // There are no more records. Once.
+  Status finish();
+  // After finish(): sorted streams, none that is empty, in the order in which their records came.
+  Result<std::vector<std::unique_ptr<RecordStream>>> take(std::uint32_t partition);
+
+  std::uint32_t partitions() const { return static_cast<std::uint32_t>(buckets_.size()); }
+  // Not while take() runs.
+  CollectorMetrics metrics() const;
+
+ private:
+  OutputCollector(Platform& platform, CollectorOptions options, std::size_t buffer_bytes);
+
+  Status collect_slowly(std::uint32_t partition, std::string_view key, std::string_view value);
+  std::span<const IndexEntry> sort(const Bucket& bucket, std::span<IndexEntry> room);
+  // All buckets to a spill file; they are empty then.
+  Status spill();
+  // Replaces `count` neighbours by one.
+  Status merge_spills(std::size_t first, std::size_t count);
+  // Until there are no more spill files than that.
+  Status merge_spills_to(std::size_t most);
+  // Those `count` neighbours that have the fewest bytes: the first of them.
+  std::size_t smallest_spills(std::size_t count) const;
+  // Of a partition in spill files, in their order; null streams are left out.
+  std::vector<std::unique_ptr<RecordStream>> open_spills(std::uint32_t partition, std::size_t first,
+                                                         std::size_t count,
+                                                         std::size_t streams) const;
+  Status write_output(const std::string& path, const std::string& index_path);
+  // Writes a partition's segment: what is spilled and what is in memory, as one.
+  Result<SegmentPlace> write_partition(std::uint32_t partition, SegmentWriter& writer);
+
+  Platform& platform_;
+  const CollectorOptions options_;
+  const std::size_t buffer_bytes_;  // of the memory, for all buffers of spill files
+  const std::size_t merge_factor_;
+  RecordArena arena_;
+  std::vector<Bucket> buckets_;
+  std::vector<SpillFile> spills_;
+  std::uint64_t collected_bytes_ = 0;
+  CollectorMetrics metrics_;  // what happened until the last spill
+  std::atomic<std::uint64_t> sort_nanoseconds_{0};
+  bool is_finished_ = false;
+};
+
+}  // namespace hummer::batch

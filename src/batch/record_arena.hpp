@@ -1,0 +1,160 @@
+// RecordArena: one piece of memory, of which buckets of records get pieces, and all give them back
+// at once.
+//
+//   RecordArena arena(64 << 20, 16);
+//   Bucket bucket;
+//   if (!arena.add(bucket, key, value)) ...   // no room in its piece: extend() and again
+//   arena.for_each_record(bucket, [](std::uint32_t place, std::string_view key) { ... });
+//   arena.clear();                            // after that every bucket begins anew: bucket = {}
+//
+// A record lies at a multiple of 8 bytes: length of the key, length of the value (4 bytes each),
+// key, value. Its place is its offset over 8, so 4 bytes say it in up to 32 GiB. A piece begins
+// with 8 bytes: the place of the bucket's next piece, and where its records end.
+//
+// Memory is touched from the front as pieces are given, and stays. What is behind them is free for
+// the index of a sort (index_room), which the arena keeps room for: 16 bytes per record of the
+// bucket with the most records.
+//
+// Thread: one at a time; what reads records only, any number.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include <hummer/detail/zeroed_pages.hpp>
+#include <hummer/status.hpp>
+
+#include <hummer/batch/record_stream.hpp>
+
+namespace hummer::batch {
+
+// A record in an index: the first bytes of its key as its order has them, and where it lies.
+struct IndexEntry {
+  std::uint32_t prefix;
+  std::uint32_t place;
+};
+
+struct Bucket {
+  static constexpr std::uint32_t no_piece = ~std::uint32_t{0};
+
+  char* at = nullptr;   // where the next record goes, ...
+  char* end = nullptr;  // ... up to here
+  std::uint32_t records = 0;
+  std::uint32_t first_piece = no_piece;
+  std::uint32_t last_piece = no_piece;
+};
+
+class RecordArena {
+ public:
+  static constexpr std::size_t unit = 8;  // of places
+  static constexpr std::size_t least_bytes = std::size_t{16} << 10;
+
+  // REQUIRES: size_bytes >= least_bytes.
+  RecordArena(std::size_t size_bytes, std::uint32_t buckets);
+
+  // What a record takes.
+  static std::size_t stored_bytes(std::size_t key_bytes, std::size_t value_bytes) {
+    return (lengths_bytes + key_bytes + value_bytes + unit - 1) & ~(unit - 1);
+  }
+
+  // False: there is no room in the piece at hand.
+  static bool add(Bucket& bucket, std::string_view key, std::string_view value) {
+    const std::size_t stored = stored_bytes(key.size(), value.size());
+    if (stored > static_cast<std::size_t>(bucket.end - bucket.at)) [[unlikely]]
+      return false;
+    char* to = bucket.at;
+    const Lengths lengths{static_cast<std::uint32_t>(key.size()),
+                          static_cast<std::uint32_t>(value.size())};
+    std::memcpy(to, &lengths, sizeof lengths);
+    to += sizeof lengths;
+    if (!key.empty()) std::memcpy(to, key.data(), key.size());
+    if (!value.empty()) std::memcpy(to + key.size(), value.data(), value.size());
+    bucket.at += stored;
+    ++bucket.records;
+    return true;
+  }
+
+  // Gives the bucket a piece that holds a record of so many stored bytes. False: there is no room.
+  bool extend(Bucket& bucket, std::size_t stored);
+  // Whether such a record fits when the arena is empty.
+  bool could_hold(std::size_t stored) const;
+  // All pieces are free. The buckets that had them are to begin anew.
+  void clear();
+
+  bool empty() const { return used_bytes_ == 0; }
+  std::size_t used_bytes() const { return used_bytes_; }
+  std::size_t piece_bytes() const { return piece_bytes_; }
+  const char* data() const { return static_cast<const char*>(pages_.data()); }
+  // Room for the index of a bucket with so many records, twice: for a sort and its copy. Holds
+  // until it is asked for again, or records are added. REQUIRES: no bucket has had more.
+  std::span<IndexEntry> index_room(std::uint32_t records);
+
+  static RecordView record(const char* arena, std::uint32_t place) {
+    const char* from = arena + std::size_t{place} * unit;
+    Lengths lengths;
+    std::memcpy(&lengths, from, sizeof lengths);
+    from += sizeof lengths;
+    return {from, from + lengths.key, lengths.key, lengths.value};
+  }
+  static std::string_view key(const char* arena, std::uint32_t place) {
+    return record(arena, place).key();
+  }
+  // Fetches its first two cache lines; where it begins.
+  static const char* prefetch(const char* arena, std::uint32_t place) {
+    const char* from = arena + std::size_t{place} * unit;
+    __builtin_prefetch(from);
+    __builtin_prefetch(from + 64);
+    return from;
+  }
+
+  // In the order in which they came.
+  template <typename Function>
+  void for_each_record(const Bucket& bucket, Function&& function) const {
+    const char* const arena = data();
+    for (std::uint32_t piece = bucket.first_piece; piece != Bucket::no_piece;) {
+      PieceHead head;
+      std::memcpy(&head, arena + std::size_t{piece} * unit, sizeof head);
+      const bool is_last = piece == bucket.last_piece;
+      const std::uint32_t end = is_last ? place_of(bucket.at) : head.end;
+      for (std::uint32_t place = piece + 1; place < end;) {
+        const RecordView view = record(arena, place);
+        __builtin_prefetch(view.key_data + bytes_ahead);
+        function(place, view.key());
+        place += static_cast<std::uint32_t>(stored_bytes(view.key_bytes, view.value_bytes) / unit);
+      }
+      piece = is_last ? Bucket::no_piece : head.next;
+    }
+  }
+
+ private:
+  struct Lengths {
+    std::uint32_t key;
+    std::uint32_t value;
+  };
+  struct PieceHead {
+    std::uint32_t next;
+    std::uint32_t end;
+  };
+  // Fetched while records are gone through: where one begins is known from the one before only.
+  static constexpr std::size_t bytes_ahead = 1024;
+  static constexpr std::size_t lengths_bytes = sizeof(Lengths);
+  static constexpr std::size_t index_bytes_per_record = 2 * sizeof(IndexEntry);
+
+  std::uint32_t place_of(const char* at) const {
+    return static_cast<std::uint32_t>(static_cast<std::size_t>(at - data()) / unit);
+  }
+  char* at(std::uint32_t place) {
+    return static_cast<char*>(pages_.data()) + std::size_t{place} * unit;
+  }
+  bool fits(std::size_t used_bytes, std::uint32_t most_records) const;
+
+  ZeroedPages pages_;
+  std::size_t piece_bytes_ = 0;
+  std::size_t used_bytes_ = 0;
+  std::uint32_t most_records_ = 0;  // of a bucket, as its last piece was given
+};
+
+}  // namespace hummer::batch

@@ -1,0 +1,95 @@
+#include "batch/spill_file.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hummer::batch {
+namespace {
+
+// A file that was opened when it was empty, and has been written since.
+class WrittenFile final : public ReadableFile {
+ public:
+  WrittenFile(std::unique_ptr<ReadableFile> file, std::uint64_t size_bytes)
+      : file_(std::move(file)), size_bytes_(size_bytes) {}
+
+  const std::string& path() const override { return file_->path(); }
+  std::uint64_t size_bytes() const override { return size_bytes_; }
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
+    return file_->read_at(offset, into);
+  }
+  Result<std::unique_ptr<Mapping>> map(std::uint64_t offset, std::size_t length) override {
+    return file_->map(offset, length);
+  }
+  void advise_sequential() override { file_->advise_sequential(); }
+
+ private:
+  const std::unique_ptr<ReadableFile> file_;
+  const std::uint64_t size_bytes_;
+};
+
+}  // namespace
+
+Result<std::uint64_t> append_all(RecordStream& stream, SegmentWriter& writer) {
+  std::uint64_t count = 0;
+  for (;;) {
+    auto records = stream.next();
+    if (!records.ok()) return records.status();
+    if (records->empty()) return count;
+    for (const RecordView& record : *records) {
+      HUMMER_TRY(writer.add(record.key(), record.value()));
+    }
+    count += records->size();
+  }
+}
+
+SpillFile::SpillFile(std::unique_ptr<ReadableFile> file, Codec codec,
+                     std::vector<SegmentPlace> segments)
+    : file_(std::move(file)), codec_(codec), segments_(std::move(segments)) {
+  for (const SegmentPlace& segment : segments_) size_bytes_ += segment.stored_bytes;
+}
+
+std::unique_ptr<RecordStream> SpillFile::open(std::uint32_t partition,
+                                              std::size_t buffer_bytes) const {
+  const SegmentPlace& segment = segments_[partition];
+  if (segment.stored_bytes == 0) return nullptr;
+  const auto most = static_cast<std::size_t>(
+      std::min<std::uint64_t>(std::max(segment.raw_bytes, segment.stored_bytes), buffer_bytes));
+  return std::make_unique<SegmentReader>(*file_, segment, codec_, most);
+}
+
+SpillWriter::SpillWriter(NamelessFile file, std::uint32_t partitions, Codec codec)
+    : file_(std::move(file)),
+      codec_(codec),
+      writer_(std::make_unique<SegmentWriter>(*file_.writable, codec)) {
+  segments_.reserve(partitions);
+}
+
+Result<SpillWriter> SpillWriter::create(Platform& platform, const std::string& directory,
+                                        std::uint32_t partitions, Codec codec) {
+  auto file = open_nameless(platform, directory);
+  if (!file.ok()) return file.status();
+  return SpillWriter(std::move(*file), partitions, codec);
+}
+
+Status SpillWriter::add(RecordStream* stream) {
+  SegmentPlace segment;
+  if (stream != nullptr) {
+    auto count = append_all(*stream, *writer_);
+    if (!count.ok()) return count.status();
+    auto place = writer_->finish();
+    if (!place.ok()) return place.status();
+    records_ += *count;
+    segment = *place;
+  }
+  segments_.push_back(segment);
+  return Status();
+}
+
+Result<SpillFile> SpillWriter::finish() {
+  HUMMER_TRY(file_.writable->close());
+  auto written =
+      std::make_unique<WrittenFile>(std::move(file_.readable), file_.writable->size_bytes());
+  return SpillFile(std::move(written), codec_, std::move(segments_));
+}
+
+}  // namespace hummer::batch
