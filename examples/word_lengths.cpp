@@ -1,8 +1,8 @@
 // A class library for `hummer batch run`: how many words of each length a text has.
 //
 //   hummer batch run --library word_lengths.so --mapper lengths.LengthMapper
-//       --combiner lengths.TotalCombiner --reducer lengths.TotalReducer --input texts --output
-// lengths
+//       --combiner lengths.TotalCombiner --reducer lengths.TotalReducer
+//       --input texts --output lengths
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
