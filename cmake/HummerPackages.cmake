@@ -67,13 +67,14 @@ set(CPACK_DEBIAN_DEVELOPMENT_FILES_DESCRIPTION "native stream engine: what jobs 
 Headers, the engine as an archive, and what CMake and pkg-config need to find
 them. `hummer new NAME` writes a project that begins with them.")
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_DEPENDS
-  "libboost1.81-dev | libboost-dev (>= 1.75), libprotobuf-dev, libsqlite3-dev, libzstd-dev, zlib1g-dev")
+  "libboost1.81-dev | libboost-dev (>= 1.75), liblz4-dev, libprotobuf-dev, libsnappy-dev, libsqlite3-dev"
+  ", libzstd-dev, zlib1g-dev")
 if(HUMMER_TLS)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_DEPENDS ", libssl-dev")
 endif()
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_RECOMMENDS
   "hummer (= ${PROJECT_VERSION}), cmake, make | ninja-build, g++, libgtest-dev")
-foreach(package simdjson=libsimdjson-dev snappy=libsnappy-dev curl=libcurl4-openssl-dev)
+foreach(package simdjson=libsimdjson-dev curl=libcurl4-openssl-dev)
   string(REPLACE "=" ";" package ${package})
   list(GET package 0 library)
   list(GET package 1 package)

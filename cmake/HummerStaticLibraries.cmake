@@ -6,7 +6,7 @@
 # Each is noted as NAME=FILE in the global property HUMMER_SYSTEM_LIBRARIES, from which HummerInstall.cmake
 # tells others what to link beside the engine. They need them in this order, last first: what refers to
 # another one comes later here.
-foreach(name z zstd)
+foreach(name z zstd lz4 snappy)
   find_library(HUMMER_ARCHIVE_${name} NAMES lib${name}.a ${name} REQUIRED)
   find_path(HUMMER_HEADERS_${name} ${name}lib.h ${name}.h REQUIRED)
   add_library(hummer_${name} INTERFACE)

@@ -5,12 +5,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include <snappy.h>
 #include <zlib.h>
 #include <zstd.h>
-
-#ifdef HUMMER_WITH_SNAPPY
-#include <snappy.h>
-#endif
 
 namespace hummer::formats {
 namespace {
@@ -43,13 +40,6 @@ Result<Codec> avro_codec_of(std::string_view name) {
                   "the file's codec is '" + std::string(name) +
                       "', which is not read: write it with deflate, snappy or zstandard");
   }
-#ifndef HUMMER_WITH_SNAPPY
-  if (name == "snappy") {
-    return Status(
-        ErrorCode::corrupt_record,
-        "the file's codec is snappy, without which this Hummer was built (libsnappy-dev)");
-  }
-#endif
   return static_cast<Codec>(found - codec_names.begin());
 }
 
@@ -146,9 +136,7 @@ Result<std::string_view> AvroCodec::unpack_zstandard(std::string_view block, std
 }
 
 // Four bytes of a checksum follow, the highest first.
-Result<std::string_view> AvroCodec::unpack_snappy([[maybe_unused]] std::string_view block,
-                                                  [[maybe_unused]] std::size_t most) {
-#ifdef HUMMER_WITH_SNAPPY
+Result<std::string_view> AvroCodec::unpack_snappy(std::string_view block, std::size_t most) {
   constexpr std::size_t checksum_bytes = 4;
   if (block.size() < checksum_bytes) return damaged("snappy");
   const std::string_view packed = block.substr(0, block.size() - checksum_bytes);
@@ -168,9 +156,6 @@ Result<std::string_view> AvroCodec::unpack_snappy([[maybe_unused]] std::string_v
     }
   }
   return std::string_view(buffer_->data(), size);
-#else
-  return damaged("known");
-#endif
 }
 
 Status AvroCodec::pack(std::string_view block, std::string& packed) {
@@ -196,7 +181,6 @@ Status AvroCodec::pack(std::string_view block, std::string& packed) {
       return {};
     }
     case Codec::snappy: {
-#ifdef HUMMER_WITH_SNAPPY
       packed.resize(before + snappy::MaxCompressedLength(block.size()));
       std::size_t size = 0;
       snappy::RawCompress(block.data(), block.size(), packed.data() + before, &size);
@@ -205,7 +189,6 @@ Status AvroCodec::pack(std::string_view block, std::string& packed) {
       for (int shift = 24; shift >= 0; shift -= 8) {
         packed.push_back(static_cast<char>(sum >> shift & 0xFF));
       }
-#endif
       return {};
     }
     case Codec::zstandard: {

@@ -1,6 +1,6 @@
 // The codecs of the blocks of Avro's container files: null, deflate, snappy and zstandard.
 //
-// Snappy is there where the library was built with it (libsnappy-dev); bzip2 and xz are not.
+// bzip2 and xz are not there.
 //
 // Errors: corrupt_record for what can't be unpacked, limit_exceeded for what would be more than
 // `most` bytes: no more memory is taken than twice that.

@@ -10,16 +10,32 @@
 //
 // Writing:
 //   SegmentWriter writer(file, Codec::none);       // the file is appended to
-//   writer.add(key, value); ...                    // in the order in which they shall be read
+//   HUMMER_TRY(writer.add(key, value)); ...        // in the order in which they shall be read
 //   Result<SegmentPlace> place = writer.finish();  // then the next segment, or the end
 //
 // Reading:
-//   SegmentReader reader(file, place, Codec::none, {.buffer_bytes = 1 << 20});
+//   SegmentReader reader(file, place, Codec::none);
 //   reader.next() ...                              // a RecordStream
 //
-// Failures of reading name file and offset: corrupt_file where the CRC, a length or the end is wrong.
-// The CRC is compared before the last span is handed out, so a stream that ends without a failure was
-// whole. A length is believed no further than the segment goes.
+// Writing goes through a buffer of some 256 KiB, and what finish() has answered for is with the file.
+// add() copies, and calls nothing but where the buffer is full. The file's own calls are add() and
+// finish(): nobody else appends to it between two of them that belong to one segment. Failures: those
+// of the file; invalid_argument for a key or value of more than 2^31 − 1 bytes, which changes
+// nothing. After any other failure every call fails, and a part of the segment may be in the file.
+//
+// Reading is by pieces of `buffer_bytes`, from where the segment begins to where it ends; spans have
+// up to 512 records. A span's views point into the reader's buffer. A record that has no room in it
+// makes it larger, as far as its bytes have come; where there is no codec, at once, as the segment
+// lies in the file. A key and a value have 2^31 − 1 bytes at most.
+//
+// Failures of reading name file and offset: corrupt_file where the CRC, a length or the end is wrong,
+// where bytes are behind the end, or where the file is too short; limit_exceeded where a codec asks
+// for more than is given (codec.hpp); else those of the file. The CRC is compared before the last span
+// is handed out, so a stream that ends without a failure was whole. A length is believed no further
+// than the segment goes.
+//
+// Thread: one each; several readers may share a file. Memory of a reader: its buffer, no larger than
+// the segment, and with a codec as much again (at most 256 KiB) and what the codec takes.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +49,11 @@
 #include "platform/files.hpp"
 
 namespace hummer::batch {
+
+// What the end has for a key's and a value's length.
+inline constexpr std::int64_t segment_end_mark = -1;
+inline constexpr std::size_t segment_end_bytes = 2;
+inline constexpr std::size_t segment_crc_bytes = 4;
 
 // Where a segment lies, as an index of Hadoop's has it.
 struct SegmentPlace {
@@ -60,7 +81,7 @@ class SegmentWriter {
 
 class SegmentReader final : public RecordStream {
  public:
-  // `buffer_bytes`: read at a time; a record that is longer makes it larger.
+  // `file` outlives it. `buffer_bytes`: read at a time.
   SegmentReader(ReadableFile& file, SegmentPlace place, Codec codec,
                 std::size_t buffer_bytes = std::size_t{1} << 20);
   ~SegmentReader() override;
