@@ -103,14 +103,10 @@ TEST(BatchCodec, IsFoundByItsNameAndByThatOfHadoopsClass) {
 }
 
 TEST(BatchCodec, GivesBackWhatWasWrittenInWhateverPieces) {
-  std::vector<std::size_t> sizes{0, 1, 100};
   for (const Codec codec : all_codecs) {
     const std::size_t best = best_write_bytes(codec);
-    for (const std::size_t size : {best - 1, best, best + 1, 2 * best, 3 * best + 17}) {
-      sizes.push_back(size);
-    }
-  }
-  for (const Codec codec : all_codecs) {
+    const std::vector<std::size_t> sizes{0,    1,        100,      best - 1,
+                                         best, best + 1, 2 * best, 3 * best + 17};
     const auto decompressor = make_decompressor(codec);
     for (const std::size_t size : sizes) {
       const std::string text = some_text(size, static_cast<unsigned>(size));

@@ -114,7 +114,7 @@ TEST(SegmentDamage, RecordsThatCannotBeAreRefused) {
       {record + "\x88\x7f\xff\xff\xff\xff\xff\xff\xff\x01\xff\xff", "key 9223372036854775807"},
       {record + "\x01\x8c\x7f\xff\xff\xff kkkk\xff\xff", "value 2147483647"},
       {record + "\x03\x02kkvv", "can't be: key 3, value 2, 6 bytes are left"},
-      {record + "\x03\x02kkvv\xff\xff", "can't be: key 3, value 2, 8 bytes are left"},
+      {record + "\x05\x02kkvv\xff\xff", "can't be: key 5, value 2, 8 bytes are left"},
       {record + "\x02\x02kkvv", "the end is missing"},
       {record + "\x02\x02kkvv\xff", "the end is missing"},
       {record + record, "the end is missing"},
