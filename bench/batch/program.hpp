@@ -116,19 +116,29 @@ inline double peak_resident_mib() {
   return static_cast<double>(used.ru_maxrss) / 1024;
 }
 
+// Of processors, by all threads: what others do on the machine hardly changes it.
+inline double processor_seconds() {
+  struct rusage used;
+  ::getrusage(RUSAGE_SELF, &used);
+  return static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+         static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+}
+
 inline void report(const Words& words, const char* program, std::uint64_t records, double seconds,
                    const std::string& more_json, const std::string& more_text) {
   const double rate = static_cast<double>(records) / seconds;
   if (words.has("json")) {
     std::printf(
         "{\"program\": \"%s\", \"records\": %llu, \"seconds\": %.3f, \"records_per_second\": "
-        "%.0f, \"peak_resident_mib\": %.0f%s}\n",
+        "%.0f, \"processor_seconds\": %.3f, \"peak_resident_mib\": %.0f%s}\n",
         program, static_cast<unsigned long long>(records), seconds, rate, peak_resident_mib(),
         more_json.c_str());
   } else {
-    std::printf("%s: %llu records in %.3f s, %.2f M records/s, %.0f MiB resident at most%s\n",
-                program, static_cast<unsigned long long>(records), seconds, rate / 1e6,
-                peak_resident_mib(), more_text.c_str());
+    std::printf(
+        "%s: %llu records in %.3f s, %.2f M records/s, %.3f s of processors, %.0f MiB resident at "
+        "most%s\n",
+        program, static_cast<unsigned long long>(records), seconds, rate / 1e6, processor_seconds(),
+        peak_resident_mib(), more_text.c_str());
   }
 }
 

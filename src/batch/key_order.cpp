@@ -18,7 +18,7 @@ constexpr NamedOrder named_orders[] = {
 };
 
 // What follows this in the name of a class.
-constexpr std::string_view hadoop_package = "org.apache.hadoop.io.";
+constexpr std::string_view writable_package = "org.apache.hadoop.io.";
 
 constexpr NamedOrder hadoop_orders[] = {
     {"Text", KeyOrder::Form::text},
@@ -42,8 +42,8 @@ std::optional<KeyOrder> key_order_of(std::string_view name) {
   for (const NamedOrder& each : named_orders) {
     if (each.name == name) return KeyOrder(each.form);
   }
-  if (!name.starts_with(hadoop_package)) return std::nullopt;
-  name.remove_prefix(hadoop_package.size());
+  if (!name.starts_with(writable_package)) return std::nullopt;
+  name.remove_prefix(writable_package.size());
   for (const NamedOrder& each : hadoop_orders) {
     if (each.name == name) return KeyOrder(each.form);
   }

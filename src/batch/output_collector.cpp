@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t memory_per_buffers = 16;  // buffers take one part of so many
 constexpr std::size_t most_buffers_bytes = std::size_t{64} << 20;
-constexpr std::size_t least_buffer_bytes = std::size_t{4} << 10;  // of one stream
-constexpr std::size_t most_buffer_bytes = std::size_t{1} << 20;
+constexpr std::size_t least_stream_buffer = std::size_t{4} << 10;  // of one stream
+constexpr std::size_t most_stream_buffer = std::size_t{1} << 20;
 constexpr std::size_t combined_at_streams = 3;
 
 std::uint64_t nanoseconds_since(const Platform& platform, Nanoseconds begin) {
@@ -72,7 +72,7 @@ OutputCollector::OutputCollector(Platform& platform, CollectorOptions options,
       options_(std::move(options)),
       buffer_bytes_(buffer_bytes),
       merge_factor_(
-          std::clamp(buffer_bytes / least_buffer_bytes, std::size_t{2}, options_.merge_factor)),
+          std::clamp(buffer_bytes / least_stream_buffer, std::size_t{2}, options_.merge_factor)),
       arena_(options_.memory_bytes - buffer_bytes, options_.partitions),
       buckets_(options_.partitions) {}
 
@@ -168,7 +168,7 @@ std::vector<std::unique_ptr<RecordStream>> OutputCollector::open_spills(std::uin
                                                                         std::size_t count,
                                                                         std::size_t streams) const {
   const std::size_t buffer_bytes = std::clamp(buffer_bytes_ / std::max(streams, std::size_t{1}),
-                                              least_buffer_bytes, most_buffer_bytes);
+                                              least_stream_buffer, most_stream_buffer);
   std::vector<std::unique_ptr<RecordStream>> opened;
   for (std::size_t i = first; i < first + count; ++i) {
     if (auto stream = spills_[i].open(partition, buffer_bytes)) opened.push_back(std::move(stream));

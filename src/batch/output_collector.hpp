@@ -54,9 +54,9 @@ namespace hummer::batch {
 struct CollectorOptions {
   std::uint32_t partitions = 1;
   std::size_t memory_bytes = std::size_t{256} << 20;  // 64 KiB or more
-  KeyOrder order;
-  Codec codec = Codec::none;       // of spill files and of the file at the end
-  std::string spill_directory;     // made when the first spill file is
+  KeyOrder order = {};
+  Codec codec = Codec::none;         // of spill files and of the file at the end
+  std::string spill_directory = {};  // made when the first spill file is
   Combiner* combiner = nullptr;    // for what is spilled, and for merges of three streams and more
   std::size_t merge_factor = 100;  // streams that are merged at once, as far as memory has buffers
 };

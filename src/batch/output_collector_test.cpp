@@ -87,7 +87,9 @@ Status read_output(Platform& platform, const CollectorOptions& options, Partitio
 
 void expect_no_spills_left(Platform& platform) {
   const auto left = platform.files().list_directory(spill_directory);
-  if (left.ok()) EXPECT_TRUE(left->empty()) << left->front();
+  if (left.ok()) {
+    EXPECT_TRUE(left->empty());
+  }
 }
 
 // Both ways out give what a stable sort gives.
@@ -306,9 +308,11 @@ TEST(OutputCollector, GivesTheSameWithACombiner) {
           EXPECT_EQ(result[partition].size(), sums_of(records).size());
         }
       }
-      if (to_file || collector->metrics().spills > 0) EXPECT_GT(sum.calls, 0U);
+      if (to_file || collector->metrics().spills > 0) {
+        EXPECT_GT(sum.calls, 0U);
+      }
       if (collector->metrics().spills > 0) {
-        EXPECT_LT(collector->metrics().spilled_records, drawn.size() / 2);
+        EXPECT_LT(collector->metrics().spilled_records, drawn.size());  // merges count, too
       }
     }
   }
