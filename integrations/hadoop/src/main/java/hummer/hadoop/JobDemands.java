@@ -31,6 +31,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.util.ReflectionUtils;
 
 /**
  * What a job asks of its collector, and whether the native one can do it. What it can't is an
@@ -135,6 +136,13 @@ final class JobDemands {
       throw new IOException(
           blockSize + " is " + job.getInt(blockSize, BUFFER_BYTES)
               + ", and the native codec's blocks need " + BUFFER_BYTES + ".");
+    }
+    // What reducers can't read is not to be written.
+    try {
+      ReflectionUtils.newInstance(type, job).getDecompressorType();
+    } catch (RuntimeException e) {
+      throw new IOException(
+          "Hadoop itself can't use the codec " + type.getName() + " here: " + e.getMessage(), e);
     }
     return type.getName();
   }
