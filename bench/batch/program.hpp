@@ -131,8 +131,8 @@ inline void report(const Words& words, const char* program, std::uint64_t record
     std::printf(
         "{\"program\": \"%s\", \"records\": %llu, \"seconds\": %.3f, \"records_per_second\": "
         "%.0f, \"processor_seconds\": %.3f, \"peak_resident_mib\": %.0f%s}\n",
-        program, static_cast<unsigned long long>(records), seconds, rate, peak_resident_mib(),
-        more_json.c_str());
+        program, static_cast<unsigned long long>(records), seconds, rate, processor_seconds(),
+        peak_resident_mib(), more_json.c_str());
   } else {
     std::printf(
         "%s: %llu records in %.3f s, %.2f M records/s, %.3f s of processors, %.0f MiB resident at "

@@ -1,4 +1,5 @@
-// TeraSort's records, as TeraGen of Hadoop writes them: 100 bytes, of which the first 10 are the key.
+// TeraSort's records, as TeraGen of Hadoop writes them: 100 bytes, of which the first 10 are the
+// key.
 //
 //   0   10   random bytes
 //   10   2   00 11

@@ -1,10 +1,10 @@
 // terasort_bare --input FILE --output DIRECTORY [--threads N] [--json]
 //
-// The best sort of TeraSort's records in memory that we know, without an engine: threads read a part
-// of the file each and note key and place of every record; these are divided by the first 10 bits of
-// their keys among parts that lie in a cache; each part is sorted by the next 22 bits with a radix
-// sort, then by insertion for the few that have these in common; and its records are gathered and
-// written, one output part per thread.
+// The best sort of TeraSort's records in memory that we know, without an engine: threads read a
+// part of the file each and note key and place of every record; these are divided by the first 10
+// bits of their keys among parts that lie in a cache; each part is sorted by the next 22 bits with
+// a radix sort, then by insertion for the few that have these in common; and its records are
+// gathered and written, one output part per thread.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -160,6 +160,7 @@ struct Sort {
           const char* ahead = bytes + from[i + records_ahead].record * record_bytes;
           __builtin_prefetch(ahead);
           __builtin_prefetch(ahead + 64);
+          __builtin_prefetch(ahead + record_bytes - 1);
         }
         std::memcpy(buffer.data() + filled, bytes + from[i].record * record_bytes, record_bytes);
         filled += record_bytes;

@@ -41,8 +41,8 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 
-// Which partition a key is for: borders[p - 1] <= key < borders[p]. The first two bytes of a key say
-// where to begin looking.
+// Which partition a key is for: borders[p - 1] <= key < borders[p]. The first two bytes of a key
+// say where to begin looking.
 class RangePartitioner {
  public:
   RangePartitioner(std::vector<std::string> sample, std::uint32_t partitions)
@@ -61,7 +61,7 @@ class RangePartitioner {
   std::uint32_t partition_of(const char* key) const {
     std::uint32_t partition = first_[prefix_of(key)];
     while (partition < borders_.size() &&
-           std::memcmp(key, borders_[partition].data(), key_bytes) >= 0) {
+           batch::compare_bytes({key, key_bytes}, borders_[partition]) >= 0) {
       ++partition;
     }
     return partition;
@@ -121,8 +121,12 @@ class PartWriter {
     const std::size_t bytes = std::size_t{record.key_bytes} + record.value_bytes;
     if (bytes > buffer_.size() - filled_) flush();
     char* const to = buffer_.data() + filled_;
-    std::memcpy(to, record.key_data, record.key_bytes);
-    std::memcpy(to + record.key_bytes, record.value_data, record.value_bytes);
+    if (record.value_data == record.key_data + record.key_bytes) {
+      std::memcpy(to, record.key_data, bytes);
+    } else {
+      std::memcpy(to, record.key_data, record.key_bytes);
+      std::memcpy(to + record.key_bytes, record.value_data, record.value_bytes);
+    }
     filled_ += bytes;
   }
   void close() {

@@ -1,8 +1,9 @@
 // teravalidate --output DIRECTORY [--input FILE] [--json]
 //
 // Reads the parts of a sorted output: whether keys are in order within and across them, how many
-// records there are, and the sum of the CRC-32 of all records, as TeraValidate has it. With the input
-// also whether that has the same records, by their number and sum. Exits 1 when something is wrong.
+// records there are, and the sum of the CRC-32 of all records, as TeraValidate has it. With the
+// input also whether that has the same records, by their number and sum. Exits 1 when something is
+// wrong.
 #include <zlib.h>
 
 #include <cinttypes>

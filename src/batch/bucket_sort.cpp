@@ -15,8 +15,8 @@ constexpr std::size_t compared_most =
     32;  // entries with one prefix whose keys are compared at once
 constexpr std::size_t insertion_block = 8;  // that insertion sorts, before blocks are merged
 constexpr std::size_t records_ahead = 12;   // fetched before they are asked for
-// So often the next bytes become the prefix; keys that still have it in common are compared then, so
-// that nobody can choose keys that take forever.
+// So often the next bytes become the prefix; keys that still have it in common are compared then,
+// so that nobody can choose keys that take forever.
 constexpr unsigned most_levels = 16;
 
 // Stably, by a comparison.
@@ -147,8 +147,8 @@ class IndexSort {
     }
   }
 
-  // The next three bytes, and how many there are (4: more), so that a key that ends goes in front of
-  // one that goes on with zeros, and equal prefixes of ended keys are equal keys.
+  // The next three bytes, and how many there are (4: more), so that a key that ends goes in front
+  // of one that goes on with zeros, and equal prefixes of ended keys are equal keys.
   static constexpr std::size_t bytes_per_level = 3;
   static std::uint32_t next_prefix(std::string_view content, std::size_t depth) {
     const std::string_view rest = content.substr(depth);

@@ -4,10 +4,10 @@
 //   std::span<const IndexEntry> sorted = sort_bucket(order, arena, bucket, room);
 //
 // An index is made of the records as they came (8 bytes for each: prefix of the key, place), sorted
-// by the prefix with a radix sort, and where prefixes are equal by the keys. Where many are equal the
-// next bytes of their keys become the prefix, behind what all of them have in common, so that neither
-// equal keys nor keys with a long common beginning are compared one by one. Records with equal keys
-// keep their order.
+// by the prefix with a radix sort, and where prefixes are equal by the keys. Where many are equal
+// the next bytes of their keys become the prefix, behind what all of them have in common, so that
+// neither equal keys nor keys with a long common beginning are compared one by one. Records with
+// equal keys keep their order.
 //
 // Thread: any; sorts of one arena may run at once in rooms of their own.
 #pragma once

@@ -1,6 +1,5 @@
 #include "batch/codec.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include "batch/block_codecs.hpp"

@@ -1,5 +1,5 @@
-// Codecs of the batch core, in the framing of Hadoop's codec of that name, so that either side reads
-// what the other has written.
+// Codecs of the batch core, in the framing of Hadoop's codec of that name, so that either side
+// reads what the other has written.
 //
 //   none    the bytes as they are
 //   snappy  SnappyCodec: blocks, see below
@@ -29,8 +29,8 @@
 // most 128 MiB. No memory is taken on the word of a length alone: that of a compressed chunk as its
 // bytes come, and that of what it stands for as far as its codec can make of them.
 //
-// Failures: corrupt_file, limit_exceeded beyond the limits. They name neither file nor offset, which
-// the caller knows. After a failure only reset() may be called.
+// Failures: corrupt_file, limit_exceeded beyond the limits. They name neither file nor offset,
+// which the caller knows. After a failure only reset() may be called.
 //
 // Thread: each object one. Memory: of snappy and lz4 some 0.5 MiB to write and up to a chunk to
 // read; of gzip 256 and 40 KiB; of zstd what its level and window take.
@@ -74,8 +74,8 @@ class Compressor {
 class Decompressor {
  public:
   virtual ~Decompressor() = default;
-  // Takes bytes from the front of `in`, and fills the front of `into`: the number filled. Fewer than
-  // asked: `in` is used up. Bytes behind the end of the stream are a failure.
+  // Takes bytes from the front of `in`, and fills the front of `into`: the number filled. Fewer
+  // than asked: `in` is used up. Bytes behind the end of the stream are a failure.
   virtual Result<std::size_t> read(std::string_view& in, std::span<char> into) = 0;
   // Whether the stream may end here. Of gzip and zstd it is at least one member or frame.
   virtual bool at_end() const = 0;

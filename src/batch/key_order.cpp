@@ -38,6 +38,23 @@ constexpr NamedOrder hadoop_orders[] = {
 
 }  // namespace
 
+std::uint64_t first_bytes_of_few(std::string_view bytes) {
+  const char* const data = bytes.data();
+  const std::size_t size = bytes.size();
+  if (size >= 4) {  // two words that overlap
+    std::uint32_t front, back;
+    std::memcpy(&front, data, 4);
+    std::memcpy(&back, data + size - 4, 4);
+    return (std::uint64_t{__builtin_bswap32(front)} << 32) |
+           (std::uint64_t{__builtin_bswap32(back)} << (64 - 8 * size));
+  }
+  std::uint64_t number = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    number |= std::uint64_t{static_cast<unsigned char>(data[i])} << (56 - 8 * i);
+  }
+  return number;
+}
+
 std::optional<KeyOrder> key_order_of(std::string_view name) {
   for (const NamedOrder& each : named_orders) {
     if (each.name == name) return KeyOrder(each.form);

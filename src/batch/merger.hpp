@@ -4,8 +4,8 @@
 //   merger.next() ...                          // a RecordStream
 //
 // Equal keys go out in the order of the streams, so a merge of streams that were sorted stably is
-// stable. Views are those of the streams: no byte is copied, and a span ends where one of the streams
-// has to go on. A single stream, also the last one left, goes through by whole spans.
+// stable. Views are those of the streams: no byte is copied, and a span ends where one of the
+// streams has to go on. A single stream, also the last one left, goes through by whole spans.
 //
 // A tree of losers: the first record of each stream plays against the one that lost at each node
 // above it, so a record costs as many comparisons as the tree is deep. Most compare 8 bytes of the

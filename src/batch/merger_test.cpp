@@ -10,8 +10,8 @@
 namespace hummer::batch::merger_test {
 namespace {
 
-// Parts of the records, each sorted, as streams: record i goes into part i * parts / records, so that
-// the order of the parts is that in which records came.
+// Parts of the records, each sorted, as streams: record i goes into part i * parts / records, so
+// that the order of the parts is that in which records came.
 std::vector<std::unique_ptr<RecordStream>> sorted_parts(const KeyOrder& order,
                                                         const KeysAndValues& records,
                                                         std::size_t parts,

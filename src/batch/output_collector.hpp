@@ -1,5 +1,5 @@
-// OutputCollector: takes the records that a map task gives out, and hands them over sorted, partition
-// by partition. (Design: docs/design/0018-batch-core.md.)
+// OutputCollector: takes the records that a map task gives out, and hands them over sorted,
+// partition by partition. (Design: docs/design/0018-batch-core.md.)
 //
 //   auto collector = OutputCollector::create(platform, {.partitions = 8,
 //                                                       .memory_bytes = 256 << 20,
@@ -12,21 +12,21 @@
 //   HUMMER_TRY((*collector)->finish());
 //   auto streams = (*collector)->take(partition);               // sorted; Merger makes them one
 //
-// Records are copied into an arena. When it is full they are sorted, combined and written to a spill
-// file, and it begins anew. Records with equal keys keep the order in which they came, also across
-// spills: the streams of take() are numbered that way.
+// Records are copied into an arena. When it is full they are sorted, combined and written to a
+// spill file, and it begins anew. Records with equal keys keep the order in which they came, also
+// across spills: the streams of take() are numbered that way.
 //
 // Memory: `memory_bytes` for everything that grows with the records: the arena, the index of the
 // bucket that is being sorted, buffers of spill files. It is touched as records come. Beside it are
-// 32 bytes per partition, 24 per partition and spill file, and what a codec takes. A stream
-// of take() has an index of its own, 8 bytes per record of its partition that is in memory (16 while
+// 32 bytes per partition, 24 per partition and spill file, and what a codec takes. A stream of
+// take() has an index of its own, 8 bytes per record of its partition that is in memory (16 while
 // it is made), and buffers of a sixteenth of the memory at most.
 //
 // Spill files have no names, and are gone when the collector is, or the process.
 //
 // Errors: limit_exceeded, a record that does not fit into the empty arena; invalid_argument, a
-// partition that is not there; those of the disk. After one the collector is only destroyed. The file
-// of finish_to_file() is removed then.
+// partition that is not there; those of the disk. After one the collector is only destroyed. The
+// file of finish_to_file() is removed then.
 //
 // Thread: one, but for take(): any, at once. The collector outlives the streams.
 #pragma once

@@ -60,8 +60,8 @@ IndexEntry* sort_from_low(IndexEntry* from, IndexEntry* other, std::size_t count
   return from;
 }
 
-// Sorts what is in `from`, into `other` or where it is. Calls itself at most four times deep, as each
-// call is for fewer bits.
+// Sorts what is in `from`, into `other` or where it is. Calls itself at most four times deep, as
+// each call is for fewer bits.
 void sort_entries(IndexEntry* from, IndexEntry* other, std::size_t count, bool into_other) {
   IndexEntry* const result = into_other ? other : from;
   if (count <= insertion_most) {

@@ -1,8 +1,8 @@
 // radix_sort: entries of an index by their prefixes, stably.
 //
-// Bits that all prefixes have in common cost nothing: passes go over those between the first and the
-// last that differ. An index that does not lie in a core's second cache is divided by its first bits
-// into parts that do.
+// Bits that all prefixes have in common cost nothing: passes go over those between the first and
+// the last that differ. An index that does not lie in a core's second cache is divided by its first
+// bits into parts that do.
 //
 // Thread: any.
 #pragma once

@@ -1,5 +1,5 @@
-// RecordArena: one piece of memory, of which buckets of records get pieces, and all give them back at
-// once.
+// RecordArena: one piece of memory, of which buckets of records get pieces, and all give them back
+// at once.
 //
 //   RecordArena arena(64 << 20, 16);
 //   Bucket bucket;
@@ -7,13 +7,13 @@
 //   arena.for_each_record(bucket, [](std::uint32_t place, std::string_view key) { ... });
 //   arena.clear();                            // after that every bucket begins anew: bucket = {}
 //
-// A record lies at a multiple of 8 bytes: length of the key, length of the value (4 bytes each), key,
-// value. Its place is its offset over 8, so 4 bytes say it in up to 32 GiB. A piece begins with 8
-// bytes: the place of the bucket's next piece, and where its records end.
+// A record lies at a multiple of 8 bytes: length of the key, length of the value (4 bytes each),
+// key, value. Its place is its offset over 8, so 4 bytes say it in up to 32 GiB. A piece begins
+// with 8 bytes: the place of the bucket's next piece, and where its records end.
 //
 // Memory is touched from the front as pieces are given, and stays. What is behind them is free for
-// the index of a sort (index_room), which the arena keeps room for: 16 bytes per record of the bucket
-// with the most records.
+// the index of a sort (index_room), which the arena keeps room for: 16 bytes per record of the
+// bucket with the most records.
 //
 // Thread: one at a time; what reads records only, any number.
 #pragma once
@@ -88,8 +88,8 @@ class RecordArena {
   std::size_t used_bytes() const { return used_bytes_; }
   std::size_t piece_bytes() const { return piece_bytes_; }
   const char* data() const { return static_cast<const char*>(pages_.data()); }
-  // Room for the index of a bucket with so many records, twice: for a sort and its copy. Holds until
-  // it is asked for again, or records are added. REQUIRES: no bucket has had more.
+  // Room for the index of a bucket with so many records, twice: for a sort and its copy. Holds
+  // until it is asked for again, or records are added. REQUIRES: no bucket has had more.
   std::span<IndexEntry> index_room(std::uint32_t records);
 
   static RecordView record(const char* arena, std::uint32_t place) {
@@ -102,10 +102,12 @@ class RecordArena {
   static std::string_view key(const char* arena, std::uint32_t place) {
     return record(arena, place).key();
   }
-  static void prefetch(const char* arena, std::uint32_t place) {
+  // Fetches its first two cache lines; where it begins.
+  static const char* prefetch(const char* arena, std::uint32_t place) {
     const char* from = arena + std::size_t{place} * unit;
     __builtin_prefetch(from);
     __builtin_prefetch(from + 64);
+    return from;
   }
 
   // In the order in which they came.
@@ -119,6 +121,7 @@ class RecordArena {
       const std::uint32_t end = is_last ? place_of(bucket.at) : head.end;
       for (std::uint32_t place = piece + 1; place < end;) {
         const RecordView view = record(arena, place);
+        __builtin_prefetch(view.key_data + bytes_ahead);
         function(place, view.key());
         place += static_cast<std::uint32_t>(stored_bytes(view.key_bytes, view.value_bytes) / unit);
       }
@@ -135,6 +138,8 @@ class RecordArena {
     std::uint32_t next;
     std::uint32_t end;
   };
+  // Fetched while records are gone through: where one begins is known from the one before only.
+  static constexpr std::size_t bytes_ahead = 1024;
   static constexpr std::size_t lengths_bytes = sizeof(Lengths);
   static constexpr std::size_t index_bytes_per_record = 2 * sizeof(IndexEntry);
 

@@ -17,25 +17,26 @@
 //   SegmentReader reader(file, place, Codec::none);
 //   reader.next() ...                              // a RecordStream
 //
-// Writing goes through a buffer of some 256 KiB, and what finish() has answered for is with the file.
-// add() copies, and calls nothing but where the buffer is full. The file's own calls are add() and
-// finish(): nobody else appends to it between two of them that belong to one segment. Failures: those
-// of the file; invalid_argument for a key or value of more than 2^31 − 1 bytes, which changes
-// nothing. After any other failure every call fails, and a part of the segment may be in the file.
+// Writing goes through a buffer of some 256 KiB, and what finish() has answered for is with the
+// file. add() copies, and calls nothing but where the buffer is full. From the first add() of a
+// segment to its finish() nobody else appends to the file. Failures: those of the file;
+// invalid_argument for a key or value of more than 2^31 − 1 bytes, which changes nothing. After any
+// other failure every call fails, and a part of the segment may be in the file.
 //
-// Reading is by pieces of `buffer_bytes`, from where the segment begins to where it ends; spans have
-// up to 512 records. A span's views point into the reader's buffer. A record that has no room in it
-// makes it larger, as far as its bytes have come; where there is no codec, at once, as the segment
-// lies in the file. A key and a value have 2^31 − 1 bytes at most.
+// Reading is by pieces of `buffer_bytes`, from where the segment begins to where it ends; spans
+// have up to 512 records. A span's views point into the reader's buffer. A record that has no room
+// in it makes it larger, as far as its bytes have come; where there is no codec, at once, as the
+// segment lies in the file. A key and a value have 2^31 − 1 bytes at most.
 //
-// Failures of reading name file and offset: corrupt_file where the CRC, a length or the end is wrong,
-// where bytes are behind the end, or where the file is too short; limit_exceeded where a codec asks
-// for more than is given (codec.hpp); else those of the file. The CRC is compared before the last span
-// is handed out, so a stream that ends without a failure was whole. A length is believed no further
-// than the segment goes.
+// Failures of reading name file and offset: corrupt_file where the CRC, a length or the end is
+// wrong, where bytes are behind the end, or where the file is too short; limit_exceeded where a
+// codec asks for more than is given (codec.hpp); file_changed where the file became shorter since
+// it was opened; else those of the file. The CRC is compared before the last span is handed out, so
+// a stream that ends without a failure was whole. A length is believed no further than the segment
+// goes.
 //
-// Thread: one each; several readers may share a file. Memory of a reader: its buffer, no larger than
-// the segment, and with a codec as much again (at most 256 KiB) and what the codec takes.
+// Thread: one each; several readers may share a file. Memory of a reader: its buffer, no larger
+// than the segment, and with a codec as much again (at most 256 KiB) and what the codec takes.
 #pragma once
 
 #include <cstdint>

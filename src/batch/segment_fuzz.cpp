@@ -1,7 +1,7 @@
-// Any bytes as a segment of each codec, as a vint, and as an index: no crash, no read past the input,
-// an end, the same records whatever the buffers, and what is accepted is written and read again as
-// it is. Of segments the CRC is put right where the input asks for it: hardly any change of one
-// agrees with it, and what is behind would never be reached.
+// Any bytes as a segment of each codec, as a vint, and as an index: no crash, no read past the
+// input, an end, the same records whatever the buffers, and what is accepted is written and read
+// again as it is. Of segments the CRC is put right where the input asks for it: hardly any change
+// of one agrees with it, and what is behind would never be reached.
 #include <zlib.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// SegmentIndex: where the segments of a file lie, as Hadoop's index of a spill (SpillRecord) has it.
+// SegmentIndex: where the segments of a file lie, as Hadoop's index of a spill (SpillRecord) has
+// it.
 //
 //   index    place* crc            a place for each partition, in order, at least one
 //   place    offset, raw bytes, stored bytes
@@ -14,9 +15,9 @@
 //
 // Whether the segments are there says SegmentReader, which has the file that they lie in.
 //
-// Failures of reading: corrupt_file, by path and byte, where the length is not that of an index, the
-// CRC is another one, or a place can't be; limit_exceeded above max_partitions; else those of the
-// file. Thread: any, as they have no state. Cost: 24 bytes per partition, read by one call.
+// Failures of reading: corrupt_file, by path and byte, where the length is not that of an index,
+// the CRC is another one, or a place can't be; limit_exceeded above max_partitions; else those of
+// the file. Thread: any, as they have no state. Cost: 24 bytes per partition, read by one call.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// SpillFile: what had no room in memory, one segment per partition, in a file that nobody finds by a
-// name and that goes when we go, however that comes.
+// SpillFile: what had no room in memory, one segment per partition, in a file that nobody finds by
+// a name and that goes when we go, however that comes.
 //
 //   auto writer = SpillWriter::create(platform, directory, partitions, codec);
 //   writer->add(stream) ...                  // partition by partition

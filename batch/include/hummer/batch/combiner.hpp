@@ -10,8 +10,8 @@
 //     }
 //   };
 //
-// It may be called never, once or several times for a record, also for what it has itself given out,
-// and has to give out keys that may stand where the group's key stood: that key, as a rule.
+// It may be called never, once or several times for a record, also for what it has itself given
+// out, and has to give out keys that may stand where the group's key stood: that key, as a rule.
 //
 // Thread: one at a time. It may throw: the task fails then, and says with which key.
 #pragma once

@@ -1,4 +1,5 @@
-// KeyOrder: how keys compare, and what of a key goes into the prefix by which they are sorted first.
+// KeyOrder: how keys compare, and what of a key goes into the prefix by which they are sorted
+// first.
 //
 //   std::optional<KeyOrder> order = key_order_of("org.apache.hadoop.io.Text");
 //   order->compare(a, b) < 0;                    // a goes first
@@ -10,7 +11,7 @@
 //   counted  BytesWritable       4 bytes of length, then what compares as bytes
 //   byte, short, int, long       1, 2, 4, 8 bytes, big-endian, two's complement
 //   vint, vlong                  a vint of WritableUtils
-//   float, double                4, 8 bytes of IEEE 754, as Java's Float.compare has it: -0 before 0,
+//   float, double                4, 8 bytes of IEEE 754, as Java's Float.compare: -0 before 0,
 //                                all NaNs equal and last
 //   none     –                   any: all count as equal, so that records stay as they came
 //
@@ -33,28 +34,16 @@
 
 namespace hummer::batch {
 
+// first_bytes of fewer than 8.
+std::uint64_t first_bytes_of_few(std::string_view bytes);
+
 // The first 8 bytes as a big-endian number, as if zeros followed a shorter text: it orders texts as
 // their first 8 bytes do.
 inline std::uint64_t first_bytes(std::string_view bytes) {
-  const char* data = bytes.data();
-  const std::size_t size = bytes.size();
-  if (size >= 8) {
-    std::uint64_t word;
-    std::memcpy(&word, data, 8);
-    return __builtin_bswap64(word);
-  }
-  if (size >= 4) {  // two words that overlap
-    std::uint32_t front, back;
-    std::memcpy(&front, data, 4);
-    std::memcpy(&back, data + size - 4, 4);
-    return (std::uint64_t{__builtin_bswap32(front)} << 32) |
-           (std::uint64_t{__builtin_bswap32(back)} << (64 - 8 * size));
-  }
-  std::uint64_t number = 0;
-  for (std::size_t i = 0; i < size; ++i) {
-    number |= std::uint64_t{static_cast<unsigned char>(data[i])} << (56 - 8 * i);
-  }
-  return number;
+  if (bytes.size() < 8) return first_bytes_of_few(bytes);
+  std::uint64_t word;
+  std::memcpy(&word, bytes.data(), sizeof word);
+  return __builtin_bswap64(word);
 }
 
 inline int compare_bytes(std::string_view a, std::string_view b) {
