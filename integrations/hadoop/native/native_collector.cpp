@@ -10,12 +10,13 @@
 
 #include <jni.h>
 
+#include <hummer/batch/key_order.hpp>
 #include "batch/codec.hpp"
 #include "batch/output_collector.hpp"
+#include "java_combiner.hpp"
 #include "java_failures.hpp"
 #include "platform/platform.hpp"
 #include "record_batch.hpp"
-#include <hummer/batch/key_order.hpp>
 
 namespace hummer::hadoop {
 namespace {
@@ -39,12 +40,21 @@ std::string text_of(JNIEnv* java, jstring text) {
   return copy;
 }
 
-OutputCollector* collector_of(jlong handle) {
-  return reinterpret_cast<OutputCollector*>(static_cast<std::uintptr_t>(handle));
+// What a handle of Java's stands for.
+struct JobCollector {
+  std::unique_ptr<JavaCombiner> combiner;
+  std::unique_ptr<OutputCollector> collector;
+};
+
+// At the begin of each call from Java, which may be on another thread than the last one.
+JobCollector& entered(JNIEnv* java, jlong handle) {
+  auto& job = *reinterpret_cast<JobCollector*>(static_cast<std::uintptr_t>(handle));
+  if (job.combiner != nullptr) job.combiner->enter(java);
+  return job;
 }
 
 jlong create(JNIEnv* java, jclass, jint partitions, jlong memory_bytes, jstring key_class,
-             jstring codec_name, jstring spill_directory) {
+             jstring codec_name, jstring spill_directory, jobject combiner) {
   jlong handle = 0;
   guarded(java, [&]() -> Status {
     const std::string keys = text_of(java, key_class);
@@ -57,14 +67,18 @@ jlong create(JNIEnv* java, jclass, jint partitions, jlong memory_bytes, jstring 
     if (!codec.has_value()) {
       return {ErrorCode::invalid_argument, "the codec " + named + " has no native form"};
     }
-    auto collector = OutputCollector::create(
-        platform(), {.partitions = static_cast<std::uint32_t>(partitions),
-                     .memory_bytes = static_cast<std::size_t>(memory_bytes),
-                     .order = *order,
-                     .codec = *codec,
-                     .spill_directory = text_of(java, spill_directory)});
+    auto job = std::make_unique<JobCollector>();
+    if (combiner != nullptr) job->combiner = std::make_unique<JavaCombiner>(java, combiner, *order);
+    auto collector =
+        OutputCollector::create(platform(), {.partitions = static_cast<std::uint32_t>(partitions),
+                                             .memory_bytes = static_cast<std::size_t>(memory_bytes),
+                                             .order = *order,
+                                             .codec = *codec,
+                                             .spill_directory = text_of(java, spill_directory),
+                                             .stream_combiner = job->combiner.get()});
     if (!collector.ok()) return collector.status();
-    handle = static_cast<jlong>(reinterpret_cast<std::uintptr_t>(collector->release()));
+    job->collector = std::move(*collector);
+    handle = static_cast<jlong>(reinterpret_cast<std::uintptr_t>(job.release()));
     return Status();
   });
   return handle;
@@ -74,28 +88,28 @@ void collect(JNIEnv* java, jclass, jlong handle, jobject records, jint size_byte
   guarded(java, [&]() -> Status {
     const auto* const bytes = static_cast<const char*>(java->GetDirectBufferAddress(records));
     if (bytes == nullptr) return {ErrorCode::internal, "the buffer of records is not a direct one"};
-    OutputCollector& collector = *collector_of(handle);
-    return for_each_record({bytes, static_cast<std::size_t>(size_bytes)},
-                           [&](std::uint32_t partition, std::string_view key,
-                               std::string_view value) {
-                             return collector.collect(partition, key, value);
-                           });
+    OutputCollector& collector = *entered(java, handle).collector;
+    return for_each_record(
+        {bytes, static_cast<std::size_t>(size_bytes)},
+        [&](std::uint32_t partition, std::string_view key, std::string_view value) {
+          return collector.collect(partition, key, value);
+        });
   });
 }
 
 void finish(JNIEnv* java, jclass, jlong handle, jstring path) {
-  guarded(java, [&] { return collector_of(handle)->finish_to_file(text_of(java, path)); });
+  guarded(java,
+          [&] { return entered(java, handle).collector->finish_to_file(text_of(java, path)); });
 }
 
 // In the order of the fields of NativeCollector.Metrics.
 jlongArray metrics(JNIEnv* java, jclass, jlong handle) {
   jlongArray array = nullptr;
   guarded(java, [&] {
-    const batch::CollectorMetrics all = collector_of(handle)->metrics();
-    const jlong values[] = {static_cast<jlong>(all.spills),
-                            static_cast<jlong>(all.spilled_records),
-                            static_cast<jlong>(all.spilled_bytes),
-                            static_cast<jlong>(all.merges)};
+    const batch::CollectorMetrics all = entered(java, handle).collector->metrics();
+    const jlong values[] = {static_cast<jlong>(all.spills), static_cast<jlong>(all.spilled_records),
+                            static_cast<jlong>(all.spilled_bytes), static_cast<jlong>(all.merges),
+                            static_cast<jlong>(all.written_records)};
     constexpr auto count = static_cast<jsize>(std::size(values));
     array = java->NewLongArray(count);
     if (array != nullptr) java->SetLongArrayRegion(array, 0, count, values);
@@ -106,20 +120,22 @@ jlongArray metrics(JNIEnv* java, jclass, jlong handle) {
 
 void destroy(JNIEnv* java, jclass, jlong handle) {
   guarded(java, [&] {
-    delete collector_of(handle);
+    delete &entered(java, handle);
     return Status();
   });
 }
 
 template <typename Function>
 JNINativeMethod method(const char* name, const char* signature, Function* function) {
-  return {const_cast<char*>(name), const_cast<char*>(signature),
-          reinterpret_cast<void*>(function)};
+  return {const_cast<char*>(name), const_cast<char*>(signature), reinterpret_cast<void*>(function)};
 }
 
 jint register_methods(JNIEnv* java) {
   const JNINativeMethod methods[] = {
-      method("create", "(IJLjava/lang/String;Ljava/lang/String;Ljava/lang/String;)J", create),
+      method("create",
+             "(IJLjava/lang/String;Ljava/lang/String;Ljava/lang/String;"
+             "Lhummer/hadoop/JobCombiner;)J",
+             create),
       method("collect", "(JLjava/nio/ByteBuffer;I)V", collect),
       method("finish", "(JLjava/lang/String;)V", finish),
       method("metrics", "(J)[J", metrics),
@@ -127,8 +143,7 @@ jint register_methods(JNIEnv* java) {
   };
   jclass type = java->FindClass("hummer/hadoop/NativeCollector");
   if (type == nullptr) return JNI_ERR;
-  const jint answer =
-      java->RegisterNatives(type, methods, static_cast<jint>(std::size(methods)));
+  const jint answer = java->RegisterNatives(type, methods, static_cast<jint>(std::size(methods)));
   java->DeleteLocalRef(type);
   return answer;
 }

@@ -30,7 +30,6 @@ import org.apache.hadoop.io.serializer.WritableSerialization;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.JobContext;
-import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
@@ -41,6 +40,8 @@ final class JobDemands {
   static final String NO_CODEC = "none";
   private static final int DEFAULT_SORT_MEGABYTES = 100;
   private static final int BUFFER_BYTES = 256 * 1024;
+  /** With less, memory is full when most partitions have few records, and spills become many. */
+  private static final long LEAST_BYTES_PER_PARTITION = 1024;
 
   /** Classes of keys that have a native order, and the comparator that stands for it. */
   private static final Map<String, String> NATIVE_ORDERS = new HashMap<>();
@@ -78,12 +79,14 @@ final class JobDemands {
   JobDemands(JobConf job) throws IOException {
     partitions = job.getNumReduceTasks();
     memoryBytes = memoryOf(job);
+    if (partitions > memoryBytes / LEAST_BYTES_PER_PARTITION) {
+      throw new IOException(
+          "The job has " + partitions + " partitions, and with " + JobContext.IO_SORT_MB + " = "
+              + (memoryBytes >> 20) + " the native collector takes "
+              + memoryBytes / LEAST_BYTES_PER_PARTITION + " at most.");
+    }
     keyClass = keysOf(job);
     codec = codecOf(job);
-    if (job.get("mapred.combiner.class") != null
-        || job.get(MRJobConfig.COMBINE_CLASS_ATTR) != null) {
-      throw new IOException("The job has a combiner, which the native collector can't call.");
-    }
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new IOException("Map output is to be encrypted, which the native collector can't do.");
     }

@@ -18,12 +18,14 @@ final class NativeCollector implements AutoCloseable {
     final long spilledRecords;
     final long spilledBytes;
     final long merges;
+    final long writtenRecords;
 
     private Metrics(long[] values) {
       spills = values[0];
       spilledRecords = values[1];
       spilledBytes = values[2];
       merges = values[3];
+      writtenRecords = values[4];
     }
   }
 
@@ -35,12 +37,12 @@ final class NativeCollector implements AutoCloseable {
   private long handle;
   private IOException failure;
 
-  /** The names of key and codec are those of Hadoop's classes; the codec's may be "none". */
-  NativeCollector(
-      int partitions, long memoryBytes, String keyClass, String codec, String spillDirectory)
+  /** The combiner may be null. */
+  NativeCollector(JobDemands demands, String spillDirectory, JobCombiner<?, ?> combiner)
       throws IOException {
     NativeLibrary.load();
-    handle = create(partitions, memoryBytes, keyClass, codec, spillDirectory);
+    handle = create(demands.partitions, demands.memoryBytes, demands.keyClass, demands.codec,
+        spillDirectory, combiner);
   }
 
   /** Takes the records of a batch, the first so many bytes of a direct buffer. */
@@ -83,9 +85,8 @@ final class NativeCollector implements AutoCloseable {
     }
   }
 
-  private static native long create(
-      int partitions, long memoryBytes, String keyClass, String codec, String spillDirectory)
-      throws IOException;
+  private static native long create(int partitions, long memoryBytes, String keyClass,
+      String codec, String spillDirectory, JobCombiner<?, ?> combiner) throws IOException;
 
   private static native void collect(long handle, ByteBuffer records, int sizeBytes)
       throws IOException;

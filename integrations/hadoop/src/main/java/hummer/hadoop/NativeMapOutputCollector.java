@@ -61,7 +61,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     reporter = context.getReporter();
     try {
       initNatively(context);
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | ClassNotFoundException | RuntimeException e) {
       close();
       reporter.getCounter(COUNTER_GROUP, JAVA_TASKS).increment(1);
       throw e;
@@ -72,18 +72,18 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   }
 
   @SuppressWarnings("unchecked")
-  private void initNatively(Context context) throws IOException {
+  private void initNatively(Context context) throws IOException, ClassNotFoundException {
     JobConf job = context.getJobConf();
     configuration = job;
     task = context.getMapTask();
     demands = new JobDemands(job);
-    // Spill files have no names, so the place of the first one names the folder of all.
-    Path spill = task.getMapOutputFile().getSpillFileForWrite(0, demands.memoryBytes);
-    collector = new NativeCollector(demands.partitions, demands.memoryBytes, demands.keyClass,
-        demands.codec, spill.getParent().toUri().getPath());
-    batch = new RecordBatch(BATCH_BYTES, this::take);
     keyClass = (Class<K>) job.getMapOutputKeyClass();
     valueClass = (Class<V>) job.getMapOutputValueClass();
+    // Spill files have no names, so the place of the first one names the folder of all.
+    Path spill = task.getMapOutputFile().getSpillFileForWrite(0, demands.memoryBytes);
+    collector = new NativeCollector(demands, spill.getParent().toUri().getPath(),
+        JobCombiner.create(job, task, reporter, keyClass, valueClass));
+    batch = new RecordBatch(BATCH_BYTES, this::take);
     SerializationFactory serializations = new SerializationFactory(job);
     keySerializer = serializations.getSerializer(keyClass);
     keySerializer.open(batch);
@@ -186,8 +186,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
         .increment(local.getFileStatus(output).getLen());
     // Hadoop counts a record each time that it is written to a file, and the last one is one of them.
     reporter.getCounter(TaskCounter.SPILLED_RECORDS)
-        .increment(metrics.spilledRecords + outputRecords.getValue());
-    LOG.info("Wrote {} records: {} spills of {} bytes, {} merges", outputRecords.getValue(),
+        .increment(metrics.spilledRecords + metrics.writtenRecords);
+    LOG.info("Wrote {} records: {} spills of {} bytes, {} merges", metrics.writtenRecords,
         metrics.spills, metrics.spilledBytes, metrics.merges);
   }
 
