@@ -63,6 +63,20 @@ if(TARGET hummer_formats)
   endif()
 endif()
 
+# The headers of MapReduce, and what builds class libraries; the runner is in the program.
+set(HUMMER_HAS_BATCH OFF)
+if(HUMMER_BATCH)
+  set(HUMMER_HAS_BATCH ON)
+  get_property(install_batch_abi_header GLOBAL PROPERTY HUMMER_BATCH_ABI_HEADER)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/batch/include/hummer DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          COMPONENT development FILES_MATCHING PATTERN *.hpp)
+  install(FILES ${install_batch_abi_header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hummer
+          COMPONENT development)
+  install(FILES ${PROJECT_SOURCE_DIR}/cmake/HummerBatchLibrary.cmake
+          ${PROJECT_SOURCE_DIR}/cmake/hummer_batch_library.map
+          DESTINATION ${install_modules} COMPONENT development)
+endif()
+
 # What to link beside it, as CMake looks for it and as pkg-config says it: the archives of others, where
 # this build had archives.
 get_property(install_libraries GLOBAL PROPERTY HUMMER_SYSTEM_LIBRARIES)

@@ -26,7 +26,8 @@ constexpr std::array batch_commands = {
 
 std::string batch_help(const Invocation& invocation) {
   return fmt::format(
-      "Runs a MapReduce job in this process: mappers, reducers and combiners as Hadoop has them.\n\n"
+      "Runs a MapReduce job in this process: mappers, reducers and combiners as Hadoop has "
+      "them.\n\n"
       "usage: {} batch COMMAND ...\n\nCommands (each knows --help):\n{}\n"
       "Exit code: 0 success, 1 failure, 2 wrong usage, 130 or 143 stopped by a signal.\n",
       invocation.program, describe_commands(batch_commands));

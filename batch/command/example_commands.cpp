@@ -114,8 +114,9 @@ int run_join(const Invocation& invocation) {
       "Joins two texts by their first field, which ends at a TAB: for each two lines with the same "
       "one a line with the field, the rest of the first and the rest of the second.");
   std::string first, second, output;
-  line.argument("FIRST", first, "a text: a file, a directory or a pattern; the one with fewer "
-                                "lines of each field, since these are kept in memory");
+  line.argument("FIRST", first,
+                "a text: a file, a directory or a pattern; the one with fewer "
+                "lines of each field, since these are kept in memory");
   line.argument("SECOND", second, "another one");
   line.argument("OUT", output, "the output, a directory that does not exist");
   JobOptions options(line);

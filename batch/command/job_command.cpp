@@ -24,9 +24,8 @@ batch::JobControl WatchedJob::control(const std::string& name) {
 
 int WatchedJob::report(const Status& failure) const {
   const int code = hummer::report(platform_, failure);
-  return failure.code() == ErrorCode::cancelled && signals_->received() != 0
-             ? signals_->exit_code()
-             : code;
+  return failure.code() == ErrorCode::cancelled && signals_->received() != 0 ? signals_->exit_code()
+                                                                             : code;
 }
 
 std::string report_text(const batch::Job& job, const batch::JobReport& report) {

@@ -50,7 +50,8 @@ void tell(CommandLine& line, ClassOptions& options) {
               "a program as the mapper: lines on its standard input and output");
   line.option("--reduce-command", options.reduce_command,
               "a program as the reducer: lines of key, TAB, value, sorted");
-  line.option("--input-format", options.input_format, "text, or fixed:KEY,VALUE in bytes [text]");
+  line.option("--input-format", options.input_format,
+              "text, fixed:KEY,VALUE in bytes, or segments:CODEC [text]");
   line.option("--output-format", options.output_format, "text, raw or none [text]");
   line.option("--record-reader", options.record_reader,
               "LIBRARY.CLASS, instead of that of the input format");
@@ -108,8 +109,7 @@ Status find_formats(const batch::ClassLibraries& libraries, const ClassOptions& 
 Status take_programs(const ClassOptions& options, batch::Job& job) {
   if (!options.map_command.empty()) {
     if (!options.mapper.empty()) {
-      return Status(ErrorCode::invalid_argument,
-                    "--map-command and --mapper exclude each other");
+      return Status(ErrorCode::invalid_argument, "--map-command and --mapper exclude each other");
     }
     const bool is_text = options.input_format == "text" && options.record_reader.empty();
     job.mapper = [command = options.map_command, parameters = job.parameters, is_text] {
@@ -164,9 +164,10 @@ Status take(const batch::ClassLibraries& libraries, const ClassOptions& options,
 }  // namespace
 
 int run_classes(const Invocation& invocation) {
-  CommandLine line("Runs a MapReduce job of classes by their names, or of programs, as Hadoop "
-                   "Streaming does. Shared libraries bring classes; those of hummer itself are "
-                   "called hummer.CLASS.");
+  CommandLine line(
+      "Runs a MapReduce job of classes by their names, or of programs, as Hadoop "
+      "Streaming does. Shared libraries bring classes; those of hummer itself are "
+      "called hummer.CLASS.");
   ClassOptions options;
   tell(line, options);
   JobOptions job_options(line);

@@ -28,7 +28,8 @@ std::uint32_t threads_of(const Platform& platform, std::uint64_t asked) {
 
 int run_tera_generate(const Invocation& invocation) {
   CommandLine line(
-      "Makes rows as TeraGen of Hadoop does: 100 bytes, of which the first 10 are a random key. The "
+      "Makes rows as TeraGen of Hadoop does: 100 bytes, of which the first 10 are a random key. "
+      "The "
       "same number of rows is the same output.");
   std::string rows_text, output;
   line.argument("ROWS", rows_text, "how many; 10000000 are a gigabyte");
@@ -55,7 +56,8 @@ int run_tera_generate(const Invocation& invocation) {
 
 int run_tera_sort(const Invocation& invocation) {
   CommandLine line(
-      "Sorts records of 100 bytes by their first 10: the files of the output, one behind the other, "
+      "Sorts records of 100 bytes by their first 10: the files of the output, one behind the "
+      "other, "
       "are sorted as a whole.");
   std::vector<std::string> paths;
   line.arguments("PATH", paths,

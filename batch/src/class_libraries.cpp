@@ -20,8 +20,8 @@ constexpr std::uint32_t batch_note_type = 2;
 constexpr std::size_t most_abi_bytes = 500;  // of a foreign one, as a message shows it
 constexpr std::uint64_t most_library_bytes = std::uint64_t{1} << 30;
 
-constexpr std::string_view kind_names[] = {"mapper",      "reducer",       "combiner",
-                                           "folder",      "partitioner",   "record reader",
+constexpr std::string_view kind_names[] = {"mapper",        "reducer",      "combiner",
+                                           "folder",        "partitioner",  "record reader",
                                            "record writer", "order of keys"};
 static_assert(std::size(kind_names) == std::variant_size_v<ClassLibrary::Entry>);
 
@@ -61,9 +61,7 @@ Result<std::string> read_library(Files& files, const std::string& path) {
 
 }  // namespace
 
-ClassLibraries::ClassLibraries() {
-  HUMMER_ASSERT(add({"hummer", &add_built_in_classes}).ok());
-}
+ClassLibraries::ClassLibraries() { HUMMER_ASSERT(add({"hummer", &add_built_in_classes}).ok()); }
 
 Status ClassLibraries::add(const BatchLibrary& library) {
   const auto [place, is_new] = libraries_.try_emplace(library.name, library.name);

@@ -5,12 +5,12 @@
 //   HUMMER_TRY(libraries.load(files, "words.so"));
 //   auto mapper = libraries.find<Mapper>("words.WordMapper");   // a Factory<Mapper>
 //
-// Before any code of a shared library runs its ELF note must hold this program's ABI text, with that
-// of the headers of this component. What was loaded stays until the process ends.
+// Before any code of a shared library runs its ELF note must hold this program's ABI text, with
+// that of the headers of this component. What was loaded stays until the process ends.
 //
-// Thread: one. Errors: corrupt_file, what is no shared library; invalid_argument, one without classes,
-// or built for another engine, or a name that is not there or of another kind, with one that may be
-// meant; those of the disk.
+// Thread: one. Errors: corrupt_file, what is no shared library; invalid_argument, one without
+// classes, or built for another engine, or a name that is not there or of another kind, with one
+// that may be meant; those of the disk.
 #pragma once
 
 #include <map>

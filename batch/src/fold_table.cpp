@@ -21,8 +21,8 @@ FoldTable::FoldTable(std::size_t memory_bytes, std::size_t state_bytes)
   slot_mask_ = slots - 1;
   most_entries_ = slots / 4 * 3;
   slots_.resize(slots);
-  arena_bytes_ = std::max(memory_bytes, slots * sizeof(Slot) + arena_bytes_per_slot) -
-                 slots * sizeof(Slot);
+  arena_bytes_ =
+      std::max(memory_bytes, slots * sizeof(Slot) + arena_bytes_per_slot) - slots * sizeof(Slot);
   // A place is 32 bits of units.
   arena_bytes_ = std::min(arena_bytes_, (std::size_t{1} << 32) * unit - unit);
   arena_ = std::make_unique_for_overwrite<char[]>(arena_bytes_);

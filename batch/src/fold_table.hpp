@@ -49,7 +49,9 @@ class FoldTable {
   static constexpr std::size_t unit = 8;
   static constexpr std::size_t head_bytes = 8;  // the length of the key
 
-  static constexpr std::size_t rounded(std::size_t bytes) { return (bytes + unit - 1) / unit * unit; }
+  static constexpr std::size_t rounded(std::size_t bytes) {
+    return (bytes + unit - 1) / unit * unit;
+  }
   char* entry(std::uint32_t place) const { return arena_.get() + (place - 1) * unit; }
   std::string_view key_of(const char* entry) const;
   // Null: it is full.

@@ -61,7 +61,8 @@ TEST(FoldTable, CountsWhateverRoomItHas) {
     if (i % 100 == 0) keys.back().clear();
   }
   for (const std::string& key : keys) ++expected[key];
-  for (const std::size_t memory : {std::size_t{1} << 10, std::size_t{20} << 10, std::size_t{8} << 20}) {
+  for (const std::size_t memory :
+       {std::size_t{1} << 10, std::size_t{20} << 10, std::size_t{8} << 20}) {
     FoldTable table(memory, 8);
     std::map<std::string, std::uint64_t> counts;
     std::size_t fills = 0;

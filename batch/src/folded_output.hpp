@@ -5,8 +5,9 @@
 //   folded.emit(key, value); ...
 //   HUMMER_TRY(folded.end());           // the rest goes to the output, too
 //
-// Entries go out in the form `partial`, to be folded again, or `final`, as results: where records come
-// sorted by key a full table means that all keys in it are complete, as the next one is a new one.
+// Entries go out in the form `partial`, to be folded again, or `final`, as results: where records
+// come sorted by key a full table means that all keys in it are complete, as the next one is a new
+// one.
 //
 // Thread: one. `folder` and `output` outlive it. Errors: those of the folder and the output;
 // limit_exceeded, a key that is larger than the table.

@@ -29,8 +29,8 @@ class PlainSplit final : public SplitInput {
 
   Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
     if (file_ == nullptr || offset >= split_.file_bytes) return std::size_t{0};
-    into = into.first(static_cast<std::size_t>(
-        std::min<std::uint64_t>(into.size(), split_.file_bytes - offset)));
+    into = into.first(
+        static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), split_.file_bytes - offset)));
     auto got = file_->read_at(offset, into);
     if (!got.ok()) return got;
     bytes_read_ += *got;
@@ -131,8 +131,8 @@ Result<std::vector<InputSplit>> plan_splits(Files& files, const std::vector<std:
     }
   }
   if (split_bytes == 0) {
-    split_bytes = std::clamp(all_bytes / (threads * splits_per_thread), least_split_bytes,
-                             most_split_bytes);
+    split_bytes =
+        std::clamp(all_bytes / (threads * splits_per_thread), least_split_bytes, most_split_bytes);
   }
   split_bytes = std::max(split_bytes / format.record_bytes, std::uint64_t{1}) * format.record_bytes;
   std::vector<InputSplit> splits;
@@ -163,7 +163,8 @@ Result<std::unique_ptr<SplitInput>> open_split(Files& files, const InputSplit& s
                               split.path, (*file)->size_bytes(), split.file_bytes));
   }
   if (split.compression == CompressionFormat::none) {
-    return std::unique_ptr<SplitInput>(std::make_unique<PlainSplit>(files, split, std::move(*file)));
+    return std::unique_ptr<SplitInput>(
+        std::make_unique<PlainSplit>(files, split, std::move(*file)));
   }
   return std::unique_ptr<SplitInput>(std::make_unique<CompressedSplit>(
       split.path, make_decompressed_input(std::move(*file), split.compression, split.file_bytes)));

@@ -1,8 +1,8 @@
 // Splits: which parts of a job's inputs its map tasks read, and their files opened.
 //
-// Paths are files, directories (all files below them but those whose names begin with '.' or '_') or
-// patterns. A plain file is cut into splits of about one size, and a compressed one, or one of a
-// format that can't be entered in the middle, is one split. Empty files have none.
+// Paths are files, directories (all files below them but those whose names begin with '.' or '_')
+// or patterns. A plain file is cut into splits of about one size, and a compressed one, or one of
+// a format that can't be entered in the middle, is one split. Empty files have none.
 //
 // Errors name the path: not_found, permission_denied, not_a_file, and those of a disk.
 //

@@ -31,9 +31,7 @@ struct JobRun {
   // Whether map tasks of a thread collect into the same memory.
   bool shares_memory() const { return job.max_attempts == 1; }
   // How keys are sorted on their way to reducers.
-  KeyOrder order() const {
-    return folds() ? KeyOrder(KeyOrder::Form::none) : job.sort_order;
-  }
+  KeyOrder order() const { return folds() ? KeyOrder(KeyOrder::Form::none) : job.sort_order; }
 };
 
 }  // namespace hummer::batch

@@ -47,8 +47,7 @@ Status check_job(const Job& job, std::uint32_t threads) {
 
 class JobRunner {
  public:
-  JobRunner(JobRun& run, const JobControl& control)
-      : run_(run), control_(control), results_(run) {}
+  JobRunner(JobRun& run, const JobControl& control) : run_(run), control_(control), results_(run) {}
 
   Status run_all(std::vector<InputSplit> splits);
   JobReport& report() { return report_; }
@@ -202,11 +201,12 @@ Result<JobReport> run_job(Platform& platform, const Job& job, const JobControl& 
   HUMMER_TRY(check_job(job, threads));
   const auto codec = codec_of(job.codec);
   if (!codec.has_value()) {
-    return Status(ErrorCode::invalid_argument,
-                  fmt::format("no codec is called '{}': none, snappy, lz4, gzip or zstd",
-                              job.codec));
+    return Status(
+        ErrorCode::invalid_argument,
+        fmt::format("no codec is called '{}': none, snappy, lz4, gzip or zstd", job.codec));
   }
-  auto splits = plan_splits(platform.files(), job.inputs, job.input_format, job.split_bytes, threads);
+  auto splits =
+      plan_splits(platform.files(), job.inputs, job.input_format, job.split_bytes, threads);
   if (!splits.ok()) return splits.status();
   // Also where the format has no files: then it says that the job has succeeded.
   auto output = OutputDirectory::create(platform.files(), job.output);

@@ -28,8 +28,8 @@ struct JobProgress {
 };
 
 struct JobControl {
-  std::function<bool()> stop_asked;                       // none: nobody asks
-  std::function<void(const JobProgress&)> progress;       // about every second
+  std::function<bool()> stop_asked;                  // none: nobody asks
+  std::function<void(const JobProgress&)> progress;  // about every second
 };
 
 Result<JobReport> run_job(Platform& platform, const Job& job, const JobControl& control = {});

@@ -162,13 +162,11 @@ TEST_F(BatchJob, AnOutputThatExistsIsLeftAlone) {
 
 TEST_F(BatchJob, OptionsThatCantBeAreRefused) {
   const std::string input = write("text", "a\n");
-  for (const auto change : {+[](Job& job) { job.memory_bytes = 1'000; },
-                            +[](Job& job) { job.max_attempts = 0; },
-                            +[](Job& job) { job.inputs.clear(); },
-                            +[](Job& job) { job.output.clear(); },
-                            +[](Job& job) { job.codec = "rar"; },
-                            +[](Job& job) { job.reducers = 1'000'000; },
-                            +[](Job& job) { job.mapper = nullptr; }}) {
+  for (const auto change :
+       {+[](Job& job) { job.memory_bytes = 1'000; }, +[](Job& job) { job.max_attempts = 0; },
+        +[](Job& job) { job.inputs.clear(); }, +[](Job& job) { job.output.clear(); },
+        +[](Job& job) { job.codec = "rar"; }, +[](Job& job) { job.reducers = 1'000'000; },
+        +[](Job& job) { job.mapper = nullptr; }}) {
     Job job = word_count(input);
     change(job);
     EXPECT_EQ(run(job).status().code(), ErrorCode::invalid_argument);
@@ -226,8 +224,7 @@ TEST_F(BatchJob, AFailureOfAReducerNamesItsKey) {
   job.reducer = factory_of<FailingReducer>();
   job.reducers = 1;
   const auto report = run(job);
-  EXPECT_EQ(report.status().message(),
-            "reduce task 0: key 'b\\x0a': the reducer threw: no b");
+  EXPECT_EQ(report.status().message(), "reduce task 0: key 'b\\x0a': the reducer threw: no b");
   EXPECT_FALSE(exists("out"));
 }
 

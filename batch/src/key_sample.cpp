@@ -39,9 +39,8 @@ Result<std::vector<std::string>> sample_keys(Platform& platform, const Job& job,
   std::vector<std::string> keys;
   for (std::size_t i = 0; i < count; ++i) {
     const InputSplit& split = (*splits)[splits->size() * i / count];
-    HUMMER_TRY(call_guarded("the reader", [&] {
-      return sample_split(platform, job, split, most / count, keys);
-    }));
+    HUMMER_TRY(call_guarded(
+        "the reader", [&] { return sample_split(platform, job, split, most / count, keys); }));
   }
   return keys;
 }

@@ -32,8 +32,7 @@ Result<std::unique_ptr<MapCollection>> MapCollection::create(JobRun& run, std::u
 }
 
 MapCollection::MapCollection(JobRun& run, std::uint32_t number)
-    : run_(run),
-      context_(TaskContext::Kind::map, number, 1, run.job.parameters, run.is_stopping) {}
+    : run_(run), context_(TaskContext::Kind::map, number, 1, run.job.parameters, run.is_stopping) {}
 
 Status MapCollection::open() {
   HUMMER_TRY(call_guarded("the partitioner", [&] {

@@ -1,4 +1,5 @@
-// MapCollection: what map tasks have emitted for reducers, of all tasks of a thread or of one attempt.
+// MapCollection: what map tasks have emitted for reducers, of all tasks of a thread or of one
+// attempt.
 //
 //   auto collection = MapCollection::create(run, 0);
 //   CountedOutput output((*collection)->output());       // one for each task
@@ -6,8 +7,8 @@
 //   HUMMER_TRY((*collection)->end());                    // there are no more
 //   (*collection)->collector().take(partition);
 //
-// Records go through the job's folder, where it has one, and its partitioner into a collector, which
-// has the job's combiner.
+// Records go through the job's folder, where it has one, and its partitioner into a collector,
+// which has the job's combiner.
 //
 // Thread: one, but for take() of the collector.
 #pragma once

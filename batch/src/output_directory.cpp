@@ -20,9 +20,9 @@ Result<std::unique_ptr<OutputDirectory>> OutputDirectory::create(Files& files,
   HUMMER_TRY(files.must_be_on_disk(path, "name a directory on a disk, and copy it"));
   const auto there = files.stat(path);
   if (there.ok()) {
-    return Status(ErrorCode::invalid_argument,
-                  fmt::format("the output directory '{}' exists: name another one, or remove it",
-                              path));
+    return Status(
+        ErrorCode::invalid_argument,
+        fmt::format("the output directory '{}' exists: name another one, or remove it", path));
   }
   if (there.status().code() != ErrorCode::not_found) return there.status();
   std::unique_ptr<OutputDirectory> directory(

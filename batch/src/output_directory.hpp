@@ -4,9 +4,9 @@
 //   out/part-r-00003                 when all tasks are done
 //   out/_SUCCESS                     last
 //
-// Lifecycle: create(); tasks write parts (open_part, keep_part); then publish(), or it is destroyed,
-// which removes all that it has made. Errors: invalid_argument, where the directory is there already,
-// or in an object store; those of the disk, with the path.
+// Lifecycle: create(); tasks write parts (open_part, keep_part); then publish(), or it is
+// destroyed, which removes all that it has made. Errors: invalid_argument, where the directory is
+// there already, or in an object store; those of the disk, with the path.
 //
 // Thread: open_part and keep_part any; the rest one.
 #pragma once

@@ -82,9 +82,9 @@ OutputFormat raw_output() {
   return {.name = "raw", .make_writer = [] { return std::make_unique<RawWriter>(); }};
 }
 OutputFormat no_output() {
-  return {.name = "none",
-          .has_files = false,
-          .make_writer = [] { return std::make_unique<NoWriter>(); }};
+  return {.name = "none", .has_files = false, .make_writer = [] {
+            return std::make_unique<NoWriter>();
+          }};
 }
 
 Result<OutputFormat> output_format_of(std::string_view name) {

@@ -1,4 +1,5 @@
-// SegmentsReader: records of a file of segments, partition by partition (hummer/batch/record_reader.hpp).
+// SegmentsReader: records of a file of segments, partition by partition
+// (hummer/batch/record_reader.hpp).
 //
 // Thread: one. Errors: those of segments and of their index, which name the file.
 #pragma once

@@ -20,8 +20,8 @@ class TextSplitForTest final : public SplitInput {
   std::uint64_t end() const override { return end_; }
   std::uint64_t bytes_read() const override { return bytes_read_; }
   Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
-    const std::string_view rest = std::string_view(text_).substr(std::min<std::size_t>(
-        static_cast<std::size_t>(offset), text_.size()));
+    const std::string_view rest = std::string_view(text_).substr(
+        std::min<std::size_t>(static_cast<std::size_t>(offset), text_.size()));
     const std::size_t count = std::min(rest.size(), into.size());
     std::memcpy(into.data(), rest.data(), count);
     bytes_read_ += count;

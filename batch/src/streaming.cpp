@@ -8,7 +8,8 @@
 namespace hummer::batch {
 namespace {
 
-constexpr Nanoseconds program_wait = milliseconds(100);  // then it is asked whether the job is to stop
+constexpr Nanoseconds program_wait =
+    milliseconds(100);  // then it is asked whether the job is to stop
 constexpr std::size_t given_bytes = std::size_t{64} << 10;
 
 void append_line(std::string& lines, const RecordView& record) {
@@ -77,11 +78,11 @@ Status LineProgram::end(RecordOutput& output) {
   const auto end = process_->wait();
   if (!end.ok()) return end.status();
   if (end->ok()) return Status();
-  return Status(ErrorCode::user_function_failed,
-                end->signal != 0
-                    ? fmt::format("the program `{}` was ended by signal {}", command_, end->signal)
-                    : fmt::format("the program `{}` ended with exit code {}", command_,
-                                  end->exit_code));
+  return Status(
+      ErrorCode::user_function_failed,
+      end->signal != 0
+          ? fmt::format("the program `{}` was ended by signal {}", command_, end->signal)
+          : fmt::format("the program `{}` ended with exit code {}", command_, end->exit_code));
 }
 
 Status StreamingMapper::map(std::span<const RecordView> records, MapOutput& output) {

@@ -4,8 +4,8 @@
 //   mapper    is given the lines of a text input, without their offsets; of other inputs key, TAB,
 //             value. What it writes: the key is what is before the first TAB, the value what is
 //             behind it; a line without one is a key.
-//   reducer   is given key, TAB, value of all records of its partition, sorted by key. What it writes
-//             is cut in the same way.
+//   reducer   is given key, TAB, value of all records of its partition, sorted by key. What it
+//             writes is cut in the same way.
 //
 // A program runs once for each task, by /bin/sh -c, with the job's parameters as variables, and
 // mapreduce_map_input_file, mapreduce_task_partition as Hadoop names them. It fails the task by an

@@ -48,7 +48,8 @@ class WrittenOutput final : public MapOutput {
   std::uint64_t bytes_ = 0;
 };
 
-// Collects into a collector of its own, of one partition, which is made when the first record comes.
+// Collects into a collector of its own, of one partition, which is made when the first record
+// comes.
 class SortedOutput final : public MapOutput {
  public:
   SortedOutput(Platform& platform, CollectorOptions options)

@@ -78,8 +78,7 @@ class MapAttempt {
 
  private:
   Status map(std::span<const RecordView> records, MapOutput& output) {
-    const Status status =
-        call_guarded("the mapper", [&] { return mapper_->map(records, output); });
+    const Status status = call_guarded("the mapper", [&] { return mapper_->map(records, output); });
     // What was emitted may hold views of these records no longer than the call.
     if (status.ok()) return output.status();
     const std::size_t at = mapper_->position();
@@ -136,8 +135,7 @@ class ReduceInput final : public RecordStream {
   std::uint64_t records_ = 0;
 };
 
-Status reduce_groups(JobRun& run, TaskContext& context, RecordStream& input,
-                     RecordOutput& output) {
+Status reduce_groups(JobRun& run, TaskContext& context, RecordStream& input, RecordOutput& output) {
   GroupReader groups(input, run.job.has_group_order ? run.job.group_order : run.job.sort_order);
   std::unique_ptr<Reducer> reducer;
   HUMMER_TRY(call_guarded("the reducer", [&] {
@@ -221,9 +219,8 @@ Status reduce(JobRun& run, TaskContext& context,
 
 Status named_by_task(const TaskContext& context, const Status& status) {
   if (status.ok() || status.code() == ErrorCode::cancelled) return status;
-  return status.with_context(
-      fmt::format("{} task {}", context.kind() == TaskContext::Kind::map ? "map" : "reduce",
-                  context.number()));
+  return status.with_context(fmt::format(
+      "{} task {}", context.kind() == TaskContext::Kind::map ? "map" : "reduce", context.number()));
 }
 
 }  // namespace
@@ -232,8 +229,8 @@ Status run_map_task(JobRun& run, const InputSplit& split, TaskContext& context,
                     MapCollection* collection) {
   context.set_input(split.input, split.path);
   return named_by_task(context, collection == nullptr
-                            ? map_into_part(run, split, context)
-                            : map_into_collection(run, split, context, *collection));
+                                    ? map_into_part(run, split, context)
+                                    : map_into_collection(run, split, context, *collection));
 }
 
 Status run_reduce_task(JobRun& run, TaskContext& context,

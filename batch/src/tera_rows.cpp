@@ -71,10 +71,9 @@ std::string TeraRowReader::place_of(const RecordView& record) const {
 }
 
 InputFormat tera_rows_input(std::uint64_t rows) {
-  return {.name = "rows",
-          .has_files = false,
-          .rows = rows,
-          .make_reader = [] { return std::make_unique<TeraRowReader>(); }};
+  return {.name = "rows", .has_files = false, .rows = rows, .make_reader = [] {
+            return std::make_unique<TeraRowReader>();
+          }};
 }
 
 }  // namespace hummer::batch

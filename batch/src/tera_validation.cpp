@@ -47,8 +47,8 @@ Result<SplitValidation> validate_split(Platform& platform, const InputSplit& spl
         if (found.out_of_order++ == 0) found.first_out_of_order = reader.place_of(record);
       }
       last = record.key();
-      found.checksum += crc32_z(0, reinterpret_cast<const Bytef*>(record.key_data),
-                                tera_record_bytes);
+      found.checksum +=
+          crc32_z(0, reinterpret_cast<const Bytef*>(record.key_data), tera_record_bytes);
     }
     found.last_key = std::string(last);
     found.records += records->size();
@@ -102,8 +102,8 @@ Result<TeraValidation> validate_tera(Platform& platform, const std::vector<std::
     std::string first_place = part.first_out_of_order;
     if (part.records > 0 && part.first_key < last) {
       ++all.out_of_order;
-      first_place = "'" + (*splits)[i].path + "', record at byte " +
-                    std::to_string((*splits)[i].begin);
+      first_place =
+          "'" + (*splits)[i].path + "', record at byte " + std::to_string((*splits)[i].begin);
     }
     all.out_of_order += part.out_of_order;
     if (all.first_out_of_order.empty()) all.first_out_of_order = first_place;

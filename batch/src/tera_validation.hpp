@@ -3,8 +3,8 @@
 //   auto validation = validate_tera(platform, {"sorted"}, threads, control);
 //   validation->out_of_order == 0;
 //
-// With the number of records, and the sum of the CRC-32 of all of them (as TeraValidate of Hadoop has
-// it), which is that of the input when none was lost, doubled or changed.
+// With the number of records, and the sum of the CRC-32 of all of them (as TeraValidate of Hadoop
+// has it), which is that of the input when none was lost, doubled or changed.
 //
 // Thread: the main thread. Errors: not_found, corrupt_file, those of the disk; cancelled.
 #pragma once

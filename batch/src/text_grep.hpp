@@ -1,9 +1,9 @@
-// TextGrep: how often each text is found that a pattern matches, the most frequent first, as Hadoop's
-// example of that name has it.
+// TextGrep: how often each text is found that a pattern matches, the most frequent first, as
+// Hadoop's example of that name has it.
 //
-// Two jobs: GrepMapper emits each match with a count of 1, which sums up as words do; the second sorts
-// by the counts. Parameters: `pattern`, a regular expression of RE2, and `group`, the number of the
-// group that counts (0: all of the match).
+// Two jobs: GrepMapper emits each match with a count of 1, which sums up as words do; the second
+// sorts by the counts. Parameters: `pattern`, a regular expression of RE2, and `group`, the number
+// of the group that counts (0: all of the match).
 #pragma once
 
 #include <memory>

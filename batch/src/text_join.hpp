@@ -1,9 +1,10 @@
 // TextJoin: the inner join of two texts by their first field, which ends at a TAB or with the line.
 //
-// A key on its way is the field and one byte more, the number of the input: that sorts the records of
-// a field by input, while it counts neither for the partition nor for the group. So of each field only
-// the lines of the first input are kept, and those of the second go by. A result is the field, a TAB,
-// the rest of the first line, a TAB, the rest of the second; lines without a rest leave its TAB out.
+// A key on its way is the field and one byte more, the number of the input: that sorts the records
+// of a field by input, while it counts neither for the partition nor for the group. So of each
+// field only the lines of the first input are kept, and those of the second go by. A result is the
+// field, a TAB, the rest of the first line, a TAB, the rest of the second; lines without a rest
+// leave its TAB out.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // TextReader: lines of a split. The format's description: hummer/batch/record_reader.hpp.
 //
-// Thread: one. Memory: 256 KiB, or as much as the longest line takes. Errors: limit_exceeded, a line
-// of more than 1 GiB.
+// Thread: one. Memory: 256 KiB, or as much as the longest line takes. Errors: limit_exceeded, a
+// line of more than 1 GiB.
 #pragma once
 
 #include <array>

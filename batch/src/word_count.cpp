@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::array<bool, 256> whitespace = [] {
   std::array<bool, 256> table{};
-  for (const char c : {' ', '\t', '\n', '\v', '\f', '\r'}) table[static_cast<unsigned char>(c)] = true;
+  for (const char c : {' ', '\t', '\n', '\v', '\f', '\r'})
+    table[static_cast<unsigned char>(c)] = true;
   return table;
 }();
 
@@ -30,8 +31,8 @@ std::uint64_t count_in(std::string_view value) {
 }
 
 DecimalText::DecimalText(std::uint64_t number)
-    : size_(static_cast<std::size_t>(
-          std::to_chars(digits_, digits_ + sizeof digits_, number).ptr - digits_)) {}
+    : size_(static_cast<std::size_t>(std::to_chars(digits_, digits_ + sizeof digits_, number).ptr -
+                                     digits_)) {}
 
 void WordMapper::map_record(const RecordView& line, MapOutput& output) {
   static const CountBytes one(1);

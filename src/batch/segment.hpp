@@ -45,8 +45,8 @@
 
 #include <hummer/status.hpp>
 
-#include "batch/codec.hpp"
 #include <hummer/batch/record_stream.hpp>
+#include "batch/codec.hpp"
 #include "platform/files.hpp"
 
 namespace hummer::batch {

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include "batch/record_arena.hpp"
 #include <hummer/batch/record_stream.hpp>
+#include "batch/record_arena.hpp"
 
 namespace hummer::batch {
 

@@ -9,11 +9,12 @@
 //   for (;;) { Result<bool> more = (*child)->read(output); ... }  // until false
 //   Result<ChildEnd> end = (*child)->wait();
 //
-// Both directions go on at once, so a program that writes while we write does not stand still. What it
-// says on standard error goes where ours goes. Pipes are closed in other children.
+// Both directions go on at once, so a program that writes while we write does not stand still.
+// What it says on standard error goes where ours goes. Pipes are closed in other children.
 //
 // Lifecycle: destroying it kills the program where it still runs, and waits for it. Thread: one.
-// Linux only: a simulation has no programs.
+// Linux only: a simulation has no programs. A Linux platform lives meanwhile, which ignores broken
+// pipes.
 //
 // Errors: io_error, a program that can't be started, or a pipe that fails. One that has closed its
 // input is no failure: what it should have been given is dropped.
@@ -40,8 +41,8 @@ struct ChildEnd {
 class ChildProcess {
  public:
   // `variables`: NAME=VALUE, added to the environment of this process.
-  static Result<std::unique_ptr<ChildProcess>> start(const std::string& command,
-                                                     const std::vector<std::string>& variables = {});
+  static Result<std::unique_ptr<ChildProcess>> start(
+      const std::string& command, const std::vector<std::string>& variables = {});
 
   virtual ~ChildProcess() = default;
   ChildProcess(const ChildProcess&) = delete;

@@ -35,8 +35,8 @@ void make_nonblocking(int descriptor) {
 }
 
 int milliseconds_of(Nanoseconds wait) {
-  return static_cast<int>(std::clamp<Nanoseconds>(wait / milliseconds(1), 0,
-                                                  std::numeric_limits<int>::max()));
+  return static_cast<int>(
+      std::clamp<Nanoseconds>(wait / milliseconds(1), 0, std::numeric_limits<int>::max()));
 }
 
 class LinuxChildProcess final : public ChildProcess {
@@ -59,7 +59,8 @@ class LinuxChildProcess final : public ChildProcess {
       input = {};
       return {};
     }
-    std::array<pollfd, 2> watched = {{{input_.number(), POLLOUT, 0}, {output_.number(), POLLIN, 0}}};
+    std::array<pollfd, 2> watched = {
+        {{input_.number(), POLLOUT, 0}, {output_.number(), POLLIN, 0}}};
     if (::poll(watched.data(), watched.size(), milliseconds_of(wait)) < 0) {
       return errno == EINTR ? Status() : socket_failure(errno, "cannot wait for a program");
     }
@@ -145,8 +146,8 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(
   sigemptyset(&none);
   ::posix_spawnattr_setsigmask(&attributes, &none);
   ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETPGROUP);
+  ::posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
 
   std::vector<std::string> texts;
   for (char** variable = environ; *variable != nullptr; ++variable) texts.emplace_back(*variable);
@@ -158,8 +159,8 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(
   char* const arguments[] = {shell.data(), flag.data(), words.data(), nullptr};
 
   pid_t process = -1;
-  const int error = ::posix_spawn(&process, shell.c_str(), &actions, &attributes, arguments,
-                                  environment.data());
+  const int error =
+      ::posix_spawn(&process, shell.c_str(), &actions, &attributes, arguments, environment.data());
   ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return file_failure(error, "start", command);

@@ -5,15 +5,14 @@
 //     library.add<SumReducer>("SumReducer");
 //   }
 //
-// makes words.WordMapper and words.SumReducer of them, for
-// `hummer batch run --library words.so --mapper words.WordMapper --reducer words.SumReducer`. What a
-// class is for follows from what it derives from. Each task makes an object of its own, without
-// arguments; what it shall know comes as parameters (TaskContext). The CMake function
-// hummer_add_batch_library builds such a library.
+// makes words.WordMapper and words.SumReducer of them, for `hummer batch run --library words.so
+// --mapper words.WordMapper --reducer words.SumReducer`. What a class is for follows from what it
+// derives from. Each task makes an object of its own, without arguments; what it shall know comes
+// as parameters (TaskContext). The CMake function hummer_add_batch_library builds such a library.
 //
-// A library carries the ABI text of the headers and the compiler in an ELF note, which is read from
-// the file before any code of it runs: one that was built for another engine is refused, and both are
-// named.
+// A library carries the ABI text of the headers and the compiler in an ELF note, which is read
+// from the file before any code of it runs: one that was built for another engine is refused, and
+// both are named.
 //
 // Errors: a name that is given twice is the library's mistake, and refused when it is loaded.
 //
@@ -75,10 +74,10 @@ class ClassLibrary {
   // An order of keys; the functions stay where they are.
   void add_key_order(std::string_view name, ForeignKeyOrder order) { add_entry(name, order); }
 
-  using Entry = std::variant<ClassFactory<Mapper>, ClassFactory<Reducer>, ClassFactory<Combiner>,
-                             ClassFactory<Folder>, ClassFactory<Partitioner>,
-                             ClassFactory<RecordReader>, ClassFactory<RecordWriter>,
-                             ForeignKeyOrder>;
+  using Entry =
+      std::variant<ClassFactory<Mapper>, ClassFactory<Reducer>, ClassFactory<Combiner>,
+                   ClassFactory<Folder>, ClassFactory<Partitioner>, ClassFactory<RecordReader>,
+                   ClassFactory<RecordWriter>, ForeignKeyOrder>;
   const std::string& name() const { return name_; }
   const std::map<std::string, Entry, std::less<>>& entries() const { return entries_; }
   // What was wrong with the calls of add().
@@ -120,12 +119,12 @@ constexpr BatchLibraryNote<size> make_batch_library_note(const char (&abi)[size]
 
 }  // namespace hummer::batch
 
-#define HUMMER_BATCH_LIBRARY(name)                                                       \
-  static void hummer_batch_fill(::hummer::batch::ClassLibrary& library);                 \
-  extern "C" const ::hummer::batch::BatchLibrary hummer_batch_library;                   \
-  extern "C" const ::hummer::batch::BatchLibrary hummer_batch_library = {                \
-      #name, &hummer_batch_fill};                                                        \
-  __attribute__((section(".note.hummer"), used,                                          \
-                 aligned(4))) static constexpr auto hummer_batch_note =                  \
-      ::hummer::batch::make_batch_library_note(HUMMER_ABI HUMMER_BATCH_ABI);             \
+#define HUMMER_BATCH_LIBRARY(name)                                                            \
+  static void hummer_batch_fill(::hummer::batch::ClassLibrary& library);                      \
+  extern "C" const ::hummer::batch::BatchLibrary hummer_batch_library;                        \
+  extern "C" const ::hummer::batch::BatchLibrary hummer_batch_library = {#name,               \
+                                                                         &hummer_batch_fill}; \
+  __attribute__((section(".note.hummer"), used,                                               \
+                 aligned(4))) static constexpr auto hummer_batch_note =                       \
+      ::hummer::batch::make_batch_library_note(HUMMER_ABI HUMMER_BATCH_ABI);                  \
   static void hummer_batch_fill([[maybe_unused]] ::hummer::batch::ClassLibrary& library)

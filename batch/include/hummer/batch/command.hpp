@@ -1,5 +1,5 @@
-// run_batch: the command `hummer batch`, for the program's table of commands. Authors of jobs do not
-// need it.
+// run_batch: the command `hummer batch`, for the program's table of commands. Authors of jobs do
+// not need it.
 #pragma once
 
 namespace hummer {

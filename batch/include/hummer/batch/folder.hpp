@@ -3,25 +3,27 @@
 //   struct Sum { std::uint64_t value; };
 //   class SumFolder final : public StateFolder<SumFolder, Sum> {
 //    public:
-//     void fold_record(Sum& sum, const RecordView& record) { sum.value += number_of(record.value()); }
+//     void fold_record(Sum& sum, const RecordView& record) {
+//       sum.value += number_of(record.value());
+//     }
 //     void emit_state(std::string_view key, const Sum& sum, RecordOutput& output) {
 //       output.emit(key, bytes_of(sum.value));
 //     }
 //   };
 //
-// A job with a folder has it instead of combiner and reducer, and its output is in no order. Records
-// of a mapper are folded in a hash table; when that is full, what is in it is emitted, and it begins
-// anew. A reduce task folds what was emitted for its partition, and emits that again, once per key:
-// so what it emits must be what it folds. Where the last result has another form, finish() (of a
-// StateFolder finish_state) gives it.
+// A job with a folder has it instead of combiner and reducer, and its output is in no order.
+// Records of a mapper are folded in a hash table; when that is full, what is in it is emitted, and
+// it begins anew. A reduce task folds what was emitted for its partition, and emits that again,
+// once per key: so what it emits must be what it folds. Where the last result has another form,
+// finish() (of a StateFolder finish_state) gives it.
 //
 // States are plain memory (no destructor is called), at addresses of which only alignment to 8 is
 // promised, and they may move. A new state is made by init().
 //
 // Everything is called by the span of records; StateFolder has the loops.
 //
-// Keys that have no room in the memory of a reduce task go to disks, and are sorted. Errors: as those
-// of a mapper; limit_exceeded, a key that is larger than the table.
+// Keys that have no room in the memory of a reduce task go to disks, and are sorted. Errors: as
+// those of a mapper; limit_exceeded, a key that is larger than the table.
 //
 // Thread: one at a time.
 #pragma once

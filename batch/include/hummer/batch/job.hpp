@@ -9,18 +9,18 @@
 //   job.reducer = factory_of<SumReducer>();
 //   Result<JobReport> report = run_job(job);
 //
-// Inputs are files, directories or patterns; they are cut into splits, and each split is a map task.
-// The output is a directory that must not exist: files part-m-00000 … of a job without reducers,
-// part-r-00000 …, one for each reducer, and _SUCCESS when all are whole. Until then they are below
-// its folder _temporary, and whatever fails, or stops the job, removes what it has made; so nobody
-// takes a half for a whole.
+// Inputs are files, directories or patterns; they are cut into splits, and each split is a map
+// task. The output is a directory that must not exist: files part-m-00000 … of a job without
+// reducers, part-r-00000 …, one for each reducer, and _SUCCESS when all are whole. Until then they
+// are below its folder _temporary, and whatever fails, or stops the job, removes what it has made;
+// so nobody takes a half for a whole.
 //
 // `threads` tasks run at once. The memory is shared out between them; map tasks that run one after
-// another on a thread collect into the same memory, so what fits never comes to a disk. But where a
-// task may be tried again (`max_attempts` above 1) what it has collected must be its own, and each map
-// task ends with a file. By default there is one attempt: in one process, on one machine, a task that
-// failed once most often fails again in the same way, and the file of each task would be what costs
-// most.
+// another on a thread collect into the same memory, so what fits never comes to a disk. But where
+// a task may be tried again (`max_attempts` above 1) what it has collected must be its own, and
+// each map task ends with a file. By default there is one attempt: in one process, on one machine,
+// a task that failed once most often fails again in the same way, and the file of each task would
+// be what costs most.
 //
 // Failures name the task and, of mappers, the record at which it was. Counters have the names of
 // Hadoop's; those of attempts that failed do not count.

@@ -7,15 +7,15 @@
 //     }
 //   };
 //
-// Order of calls: open, map as often as there are spans of records, close. Each task has a mapper of
-// its own. A mapper gets records by the span, so that no call is virtual per record; RecordMapper is
-// for those who want one at a time, and has the loop.
+// Order of calls: open, map as often as there are spans of records, close. Each task has a mapper
+// of its own. A mapper gets records by the span, so that no call is virtual per record;
+// RecordMapper is for those who want one at a time, and has the loop.
 //
 // Views hold until the call ends. What a record's key and value are says the input format: of text
 // the key is where the line begins (8 bytes, big-endian), the value the line without what ends it.
 //
-// Errors: a failed Status, or an exception of any kind, fails the task, which says at which record of
-// which input that was.
+// Errors: a failed Status, or an exception of any kind, fails the task, which says at which record
+// of which input that was.
 //
 // Thread: one at a time.
 #pragma once

@@ -14,8 +14,8 @@
 // It must say the same of equal keys, and a number below `partitions`. By default it is
 // HashPartitioner. Each map task has one of its own. Errors: as those of a mapper.
 //
-// TotalOrderPartitioner deals by cut points, so that all keys of a partition are in front of those of
-// the next one, and the output files one behind the other are sorted as a whole.
+// TotalOrderPartitioner deals by cut points, so that all keys of a partition are in front of those
+// of the next one, and the output files one behind the other are sorted as a whole.
 //
 // Thread: one at a time.
 #pragma once

@@ -7,8 +7,8 @@
 // collector (of a mapper), or the writer (of a reducer), take it in a loop of theirs. So a record
 // costs two copies of some bytes, and some hundreds of them one virtual call.
 //
-// MapOutput is that of a mapper: what is put there goes through the partitioner to the reducers, or,
-// where a job has none, to the files of the output.
+// MapOutput is that of a mapper: what is put there goes through the partitioner to the reducers,
+// or, where a job has none, to the files of the output.
 //
 // Errors: what fails behind it (a disk, a partitioner) is noted in status(); what comes later is
 // dropped. Whoever runs the task looks at it after each call, so authors need not; one that emits

@@ -2,17 +2,17 @@
 //
 //   Result<std::span<const RecordView>> next() override;   // as any RecordStream; empty: the end
 //
-// A split is a part of a file, [begin, end) in bytes, or all of it where it is compressed. A record
-// belongs to the split in which it begins, so a reader reads on behind `end` to finish its last one,
-// and passes over the rest of one that began before `begin`.
+// A split is a part of a file, [begin, end) in bytes, or all of it where it is compressed. A
+// record belongs to the split in which it begins, so a reader reads on behind `end` to finish its
+// last one, and passes over the rest of one that began before `begin`.
 //
 // InputFormat says how files become splits, and makes readers. Those that there are:
 //
-//   text             a record is a line: the key where it begins (8 bytes, big-endian), the value the
-//                    line without "\n" or "\r\n". Compressed by gzip or zstd: one split
+//   text             a record is a line: the key where it begins (8 bytes, big-endian), the value
+//                    the line without "\n" or "\r\n". Compressed by gzip or zstd: one split
 //   fixed:KEY,VALUE  keys of so many bytes, and values; without anything between
-//   segments[:CODEC] Hadoop's IFile, such as a map task leaves: all its segments one behind the other.
-//                    Where they lie says the file's index, `FILE.index`, beside it
+//   segments[:CODEC] Hadoop's IFile, such as a map task leaves: all its segments one behind the
+//                    other. Where they lie says the file's index, `FILE.index`, beside it
 //
 // Order of calls: open, next until the end. Errors name the file and the place in it.
 //
@@ -40,8 +40,8 @@ class SplitInput {
   virtual std::uint64_t begin() const = 0;
   // Of a compressed file, whose size is not known, the greatest number.
   virtual std::uint64_t end() const = 0;
-  // Fills `into` as far as the file goes: fewer bytes only at its end. Of a compressed file each call
-  // begins where the last one ended.
+  // Fills `into` as far as the file goes: fewer bytes only at its end. Of a compressed file each
+  // call begins where the last one ended.
   virtual Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) = 0;
   // Of the file so far, compressed ones where it is.
   virtual std::uint64_t bytes_read() const = 0;

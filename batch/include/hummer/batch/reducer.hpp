@@ -10,15 +10,15 @@
 //     }
 //   };
 //
-// Order of calls: open, reduce once for each partition, close. Each task has a reducer of its own. A
-// reducer walks through the groups itself (hummer/batch/group_reader.hpp); GroupedReducer is for
+// Order of calls: open, reduce once for each partition, close. Each task has a reducer of its own.
+// A reducer walks through the groups itself (hummer/batch/group_reader.hpp); GroupedReducer is for
 // those who want one at a time, and has the loop.
 //
-// Groups come in the order of their keys. Values of a group come in no certain order, unless the job
-// sorts by more than it groups by.
+// Groups come in the order of their keys. Values of a group come in no certain order, unless the
+// job sorts by more than it groups by.
 //
-// Errors: a failed Status, an exception of any kind, or a failure of the groups fails the task, which
-// says at which key that was.
+// Errors: a failed Status, an exception of any kind, or a failure of the groups fails the task,
+// which says at which key that was.
 //
 // Thread: one at a time.
 #pragma once
