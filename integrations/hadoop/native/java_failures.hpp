@@ -2,8 +2,8 @@
 //
 //   return guarded(java, [&] { return collector->collect(...); });   // true: it went well
 //
-// Nothing else crosses: what C++ throws is caught here and becomes one, too. When guarded() says false
-// an exception is pending in Java, so that the caller returns at once.
+// Nothing else crosses: what C++ throws is caught here and becomes one, too. When guarded() says
+// false an exception is pending in Java, so that the caller returns at once.
 //
 // Thread: that of `java`.
 #pragma once

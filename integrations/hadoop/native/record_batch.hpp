@@ -1,4 +1,4 @@
-// RecordBatch: records as Java hands them over, many at a time.
+// A batch: records as Java hands them over, many at a time (hummer.hadoop.RecordBuffer).
 //
 //   batch   record*
 //   record  partition, key length, value length, key, value

@@ -184,7 +184,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     NativeCollector.Metrics metrics = collector.metrics();
     reporter.getCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES)
         .increment(local.getFileStatus(output).getLen());
-    // Hadoop counts a record each time that it is written to a file, and the last one is one of them.
+    // Hadoop counts a record each time that it is written to a file, also to the last one.
     reporter.getCounter(TaskCounter.SPILLED_RECORDS)
         .increment(metrics.spilledRecords + metrics.writtenRecords);
     LOG.info("Wrote {} records: {} spills of {} bytes, {} merges", metrics.writtenRecords,

@@ -27,9 +27,9 @@ import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.apache.hadoop.mapreduce.v2.MiniMRYarnCluster;
 
 /**
- * Jobs on a Hadoop cluster of two NodeManagers with the native collector in front, and the same ones
- * with Hadoop's alone, in this process: both leave the same output. Where it is not native the log of the
- * task says why. The jar of the plug-in comes with the job, as by -libjars.
+ * Jobs on a Hadoop cluster of two NodeManagers with the native collector in front, and the same
+ * ones with Hadoop's alone, in this process: both leave the same output. Where it is not native the
+ * log of the task says why. The jar of the plug-in comes with the job, as by -libjars.
  *
  * <p>Arguments: a folder, the jar, and `short` for the first job only.
  */

@@ -12,11 +12,11 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 
 /**
- * How much of a processor a map task takes with its collector, from the first record to the file at
- * the end: rows as TeraSort has them, keys of 10 bytes and values of 88, to 16 partitions. It is the
- * time of all threads of the process, which does not depend on what else the machine does. Hadoop's
- * collector and the native one take turns, and the best run of each counts. What makes the rows is
- * in both.
+ * How much of a processor a map task takes with its collector, from the first record to the file
+ * at the end: rows as TeraSort has them, keys of 10 bytes and values of 88, to 16 partitions. It is
+ * the time of all threads of the process, which does not depend on what else the machine does.
+ * Hadoop's collector and the native one take turns, and the best run of each counts. What makes the
+ * rows is in both.
  *
  * <p>Arguments: a folder, and how many rows.
  */

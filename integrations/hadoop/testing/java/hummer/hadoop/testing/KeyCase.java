@@ -17,7 +17,7 @@ import org.apache.hadoop.io.VIntWritable;
 import org.apache.hadoop.io.VLongWritable;
 import org.apache.hadoop.io.Writable;
 
-/** Keys of one class, by chance; some of them are equal, and each class has its edges among them. */
+/** Keys of one class, by chance; some are equal, and each class has its edges among them. */
 enum KeyCase {
   TEXT(Text.class, random -> new Text(word(random))),
   BYTES(BytesWritable.class, random -> new BytesWritable(bytes(random, 24))),

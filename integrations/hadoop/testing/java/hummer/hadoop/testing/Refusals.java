@@ -16,8 +16,8 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Reducer;
 
 /**
- * What the native collector does not do it says when it is asked for, by a sentence; what goes wrong
- * later fails the task with one, and never the process.
+ * What the native collector does not do it says when it is asked for, by a sentence; what goes
+ * wrong later fails the task with one, and never the process.
  *
  * <p>With the argument `platform` behind the folder, in a Java that was started with a wrong
  * os.arch: that the library is not loaded there.

@@ -5,8 +5,8 @@ import org.apache.hadoop.mapred.Task.CombinerRunner;
 import org.apache.hadoop.mapred.Task.TaskReporter;
 
 /**
- * Runs a job's combiner, of the old API or the new one, as Hadoop's own collector does. It stands in
- * Hadoop's package, since what runs combiners is shown to that package alone.
+ * Runs a job's combiner, of the old API or the new one, as Hadoop's own collector does. It stands
+ * in Hadoop's package, since what runs combiners is shown to that package alone.
  */
 public final class CombinerAccess<K, V> {
   private final CombinerRunner<K, V> runner;
