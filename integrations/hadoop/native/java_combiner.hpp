@@ -1,9 +1,9 @@
 // JavaCombiner: the job's combiner, which is Java, as a StreamCombiner.
 //
-// Records go to Java by the chunk, as a batch has them (record_batch.hpp), and what the combiner makes
-// of them comes back in the same form: hummer.hadoop.JobCombiner. A chunk ends where a key does, once
-// it has 256 KiB; within a key at 4 MiB, as a combiner may get the records of a key by several calls.
-// So calls between the two languages are few, and memory stays bounded.
+// Records go to Java by the chunk, as a batch has them (record_batch.hpp), and what the combiner
+// makes of them comes back in the same form: hummer.hadoop.JobCombiner. A chunk ends where a key
+// does, once it has 256 KiB; within a key at 4 MiB, as a combiner may get the records of a key by
+// several calls. So calls between the two languages are few, and memory stays bounded.
 //
 //   JavaCombiner combiner(java, object, order);
 //   combiner.enter(java);                 // at the begin of each call from Java
