@@ -7,7 +7,6 @@ import java.nio.ByteOrder;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.io.serializer.Serializer;
-import org.apache.hadoop.mapred.CombinerAccess;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapTask;
@@ -26,7 +25,7 @@ import org.apache.hadoop.util.Progress;
 final class JobCombiner<K, V> {
   private static final int OUTPUT_BYTES = 64 * 1024;
 
-  private final CombinerAccess<K, V> combiner;
+  private final CombinerAccess.Runner<K, V> combiner;
   private final TaskReporter reporter;
   private final Counters.Counter outputRecords;
   private final RecordBuffer output = new RecordBuffer(OUTPUT_BYTES);
@@ -35,7 +34,7 @@ final class JobCombiner<K, V> {
   /** The chunk: Hadoop's readers take arrays. */
   private byte[] input = new byte[0];
 
-  private JobCombiner(CombinerAccess<K, V> combiner, JobConf job, TaskReporter reporter,
+  private JobCombiner(CombinerAccess.Runner<K, V> combiner, JobConf job, TaskReporter reporter,
       Class<K> keyClass, Class<V> valueClass) throws IOException {
     this.combiner = combiner;
     this.reporter = reporter;
@@ -50,7 +49,7 @@ final class JobCombiner<K, V> {
   /** Null where the job has none. */
   static <K, V> JobCombiner<K, V> create(JobConf job, MapTask task, TaskReporter reporter,
       Class<K> keyClass, Class<V> valueClass) throws IOException, ClassNotFoundException {
-    CombinerAccess<K, V> combiner = CombinerAccess.create(job, task.getTaskID(),
+    CombinerAccess.Runner<K, V> combiner = CombinerAccess.runnerOf(job, task.getTaskID(),
         reporter.getCounter(TaskCounter.COMBINE_INPUT_RECORDS), reporter);
     return combiner == null ? null
         : new JobCombiner<>(combiner, job, reporter, keyClass, valueClass);

@@ -62,13 +62,21 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     try {
       initNatively(context);
     } catch (IOException | ClassNotFoundException | RuntimeException e) {
-      close();
-      reporter.getCounter(COUNTER_GROUP, JAVA_TASKS).increment(1);
+      giveWay();
       throw e;
+    } catch (LinkageError e) {
+      // Hadoop goes on with the next collector after exceptions alone.
+      giveWay();
+      throw new IOException("This Hadoop is another one than the native collector is for: " + e, e);
     }
     reporter.getCounter(COUNTER_GROUP, NATIVE_TASKS).increment(1);
     LOG.info("Collects natively: {} partitions, keys {}, codec {}, {} bytes of memory",
         demands.partitions, demands.keyClass, demands.codec, demands.memoryBytes);
+  }
+
+  private void giveWay() {
+    close();
+    reporter.getCounter(COUNTER_GROUP, JAVA_TASKS).increment(1);
   }
 
   @SuppressWarnings("unchecked")
@@ -130,6 +138,10 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
 
   @Override
   public synchronized void flush() throws IOException {
+    if (batch == null) {
+      // Hadoop flushes again what has failed to flush.
+      throw new IOException("The native collector is closed.");
+    }
     try {
       batch.handOver();
       Path output = task.getMapOutputFile().getOutputFileForWrite(expectedBytes());
