@@ -20,6 +20,7 @@ import org.apache.hadoop.io.VLongWritable;
 import org.apache.hadoop.io.WritableComparator;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.io.compress.DeflateCodec;
 import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.io.compress.Lz4Codec;
 import org.apache.hadoop.io.compress.SnappyCodec;
@@ -68,6 +69,8 @@ final class JobDemands {
     NATIVE_CODECS.put(SnappyCodec.class.getName(), "io.compression.codec.snappy.buffersize");
     NATIVE_CODECS.put(Lz4Codec.class.getName(), "io.compression.codec.lz4.buffersize");
     NATIVE_CODECS.put(GzipCodec.class.getName(), "");
+    NATIVE_CODECS.put(DefaultCodec.class.getName(), "");
+    NATIVE_CODECS.put(DeflateCodec.class.getName(), "");
     NATIVE_CODECS.put(ZStandardCodec.class.getName(), "");
   }
 

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.DefaultCodec;
 import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.io.compress.Lz4Codec;
 import org.apache.hadoop.io.compress.SnappyCodec;
@@ -102,7 +103,7 @@ final class CollectorComparison {
     large.sortMegabytes = 64;
     cases.add(large);
     for (Class<? extends CompressionCodec> codec : List.of(SnappyCodec.class, Lz4Codec.class,
-        GzipCodec.class, ZStandardCodec.class)) {
+        GzipCodec.class, DefaultCodec.class, ZStandardCodec.class)) {
       if (!isUsable(codec)) {
         continue;
       }

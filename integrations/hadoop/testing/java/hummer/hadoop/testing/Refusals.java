@@ -10,7 +10,7 @@ import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.WritableComparable;
-import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.io.compress.BZip2Codec;
 import org.apache.hadoop.io.compress.SnappyCodec;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Reducer;
@@ -107,7 +107,7 @@ final class Refusals {
     refuses("have no native order", job -> job.setMapOutputKeyClass(OwnKey.class));
     refuses("has no native form", job -> {
       job.setCompressMapOutput(true);
-      job.setMapOutputCompressorClass(DefaultCodec.class);
+      job.setMapOutputCompressorClass(BZip2Codec.class);
     });
     refuses("snappy.buffersize is 65536", job -> {
       job.setCompressMapOutput(true);
