@@ -14,7 +14,7 @@ import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
-import org.apache.hadoop.io.compress.GzipCodec;
+import org.apache.hadoop.io.compress.DefaultCodec;
 import org.apache.hadoop.io.compress.Lz4Codec;
 import org.apache.hadoop.io.compress.SnappyCodec;
 import org.apache.hadoop.mapreduce.Job;
@@ -78,17 +78,18 @@ final class ClusterJobs {
     if (isShort) {
       return 1;
     }
-    compare("word count with a combiner", job -> {
+    compare("word count with a combiner, and a class loader of the job's", job -> {
       wordCount(job);
+      job.getConfiguration().setBoolean("mapreduce.job.classloader", true);
       job.setCombinerClass(IntSumReducer.class);
     }, "");
     compare("sort by Text, lz4", job -> {
       sort(job, TestMappers.TextKeys.class, Text.class);
       compress(job, Lz4Codec.class);
     }, "");
-    compare("sort by IntWritable, gzip", job -> {
+    compare("sort by IntWritable, zlib", job -> {
       sort(job, TestMappers.IntKeys.class, IntWritable.class);
-      compress(job, GzipCodec.class);
+      compress(job, DefaultCodec.class);
     }, "");
     compare("sort by LongWritable, with spills", job -> {
       sort(job, TestMappers.LongKeys.class, LongWritable.class);
