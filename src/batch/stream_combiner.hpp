@@ -1,5 +1,5 @@
-// StreamCombiner: a combiner that takes a sorted stream as a whole, for one that is not ours and finds
-// its groups itself: Hadoop's, which is Java.
+// StreamCombiner: a combiner that takes a sorted stream as a whole, for one that is not ours and
+// finds its groups itself: Hadoop's, which is Java.
 //
 // It may be called never, once or several times for a record, as any combiner (combiner.hpp).
 //
