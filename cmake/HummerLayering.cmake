@@ -3,7 +3,7 @@
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 set(layering_sources "")
-foreach(folder include src connectors formats batch examples bench tests)
+foreach(folder include src connectors integrations formats batch examples bench tests)
   file(GLOB_RECURSE found CONFIGURE_DEPENDS
        ${PROJECT_SOURCE_DIR}/${folder}/*.hpp ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   list(APPEND layering_sources ${found})

@@ -14,11 +14,14 @@ struct CodecNames {
 };
 
 constexpr std::string_view hadoop_package = "org.apache.hadoop.io.compress.";
-constexpr std::array<CodecNames, 5> all_codec_names{{{"none", ""},
+constexpr std::array<CodecNames, 6> all_codec_names{{{"none", ""},
                                                      {"snappy", "SnappyCodec"},
                                                      {"lz4", "Lz4Codec"},
                                                      {"gzip", "GzipCodec"},
-                                                     {"zstd", "ZStandardCodec"}}};
+                                                     {"zstd", "ZStandardCodec"},
+                                                     {"zlib", "DefaultCodec"}}};
+// Another name of the same one.
+constexpr std::string_view hadoop_deflate = "DeflateCodec";
 
 class PlainCompressor final : public Compressor {
  public:
@@ -51,6 +54,7 @@ std::optional<Codec> codec_of(std::string_view name) {
   const bool is_class = name.starts_with(hadoop_package);
   if (is_class) name.remove_prefix(hadoop_package.size());
   if (name.empty()) return std::nullopt;
+  if (is_class && name == hadoop_deflate) return Codec::zlib;
   for (std::size_t i = 0; i < all_codec_names.size(); ++i) {
     if (name == (is_class ? all_codec_names[i].of_class : all_codec_names[i].own)) {
       return static_cast<Codec>(i);
@@ -75,6 +79,7 @@ std::unique_ptr<Compressor> make_compressor(Codec codec, int level) {
     case Codec::lz4: return make_lz4_compressor();
     case Codec::gzip: return make_gzip_compressor(level);
     case Codec::zstd: return make_zstd_compressor(level);
+    case Codec::zlib: return make_zlib_compressor(level);
   }
   return nullptr;
 }
@@ -86,6 +91,7 @@ std::unique_ptr<Decompressor> make_decompressor(Codec codec) {
     case Codec::lz4: return make_lz4_decompressor();
     case Codec::gzip: return make_gzip_decompressor();
     case Codec::zstd: return make_zstd_decompressor();
+    case Codec::zlib: return make_zlib_decompressor();
   }
   return nullptr;
 }

@@ -5,6 +5,7 @@
 //   snappy  SnappyCodec: blocks, see below
 //   lz4     Lz4Codec: the same framing
 //   gzip    GzipCodec: members of RFC 1952, several of them one behind the other
+//   zlib    DefaultCodec, also called DeflateCodec: RFC 1950, likewise
 //   zstd    ZStandardCodec: frames of RFC 8878, likewise
 //
 //   block   length before compression, then chunks until that many bytes have come
@@ -33,7 +34,7 @@
 // which the caller knows. After a failure only reset() may be called.
 //
 // Thread: each object one. Memory: of snappy and lz4 some 0.5 MiB to write and up to a chunk to
-// read; of gzip 256 and 40 KiB; of zstd what its level and window take.
+// read; of gzip and zlib 256 and 40 KiB; of zstd what its level and window take.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +49,7 @@
 
 namespace hummer::batch {
 
-enum class Codec : std::uint8_t { none, snappy, lz4, gzip, zstd };
+enum class Codec : std::uint8_t { none, snappy, lz4, gzip, zstd, zlib };
 
 inline constexpr std::size_t max_chunk_bytes = std::size_t{64} << 20;
 
@@ -77,12 +78,12 @@ class Decompressor {
   // Takes bytes from the front of `in`, and fills the front of `into`: the number filled. Fewer
   // than asked: `in` is used up. Bytes behind the end of the stream are a failure.
   virtual Result<std::size_t> read(std::string_view& in, std::span<char> into) = 0;
-  // Whether the stream may end here. Of gzip and zstd it is at least one member or frame.
+  // Whether the stream may end here. Of gzip, zlib and zstd it is at least one member or frame.
   virtual bool at_end() const = 0;
   virtual void reset() = 0;
 };
 
-// `level`: of gzip and zstd; 0: the library's default.
+// `level`: of gzip, zlib and zstd; 0: the library's default.
 std::unique_ptr<Compressor> make_compressor(Codec codec, int level = 0);
 std::unique_ptr<Decompressor> make_decompressor(Codec codec);
 

@@ -96,6 +96,8 @@ TEST(BatchCodec, IsFoundByItsNameAndByThatOfHadoopsClass) {
   EXPECT_EQ(codec_of(package + "Lz4Codec"), Codec::lz4);
   EXPECT_EQ(codec_of(package + "GzipCodec"), Codec::gzip);
   EXPECT_EQ(codec_of(package + "ZStandardCodec"), Codec::zstd);
+  EXPECT_EQ(codec_of(package + "DefaultCodec"), Codec::zlib);
+  EXPECT_EQ(codec_of(package + "DeflateCodec"), Codec::zlib);
   for (const std::string& name :
        {""s, package, package + "BZip2Codec", "Snappy"s, "SnappyCodec"s}) {
     EXPECT_EQ(codec_of(name), std::nullopt) << name;
@@ -221,7 +223,7 @@ TEST(BatchCodec, ReadsChunksLargerThanHadoopsUsualBuffer) {
 }
 
 TEST(BatchCodec, ReadsSeveralMembersAndFrames) {
-  for (const Codec codec : {Codec::gzip, Codec::zstd}) {
+  for (const Codec codec : {Codec::gzip, Codec::zstd, Codec::zlib}) {
     const std::string stored =
         compressed(codec, "one ") + compressed(codec, "") + compressed(codec, "two");
     const auto read = decompressed(codec, stored);
@@ -263,7 +265,7 @@ TEST(BatchCodec, LengthsThatCannotBeAreRefused) {
 
 TEST(BatchCodec, EveryTruncationIsSeenAndNoDamageGivesMore) {
   const std::string text = some_text(400, 6);
-  for (const Codec codec : {Codec::snappy, Codec::lz4, Codec::gzip, Codec::zstd}) {
+  for (const Codec codec : {Codec::snappy, Codec::lz4, Codec::gzip, Codec::zstd, Codec::zlib}) {
     const std::string stored = compressed(codec, text);
     for (std::size_t length = 1; length < stored.size(); ++length) {
       EXPECT_FALSE(decompressed(codec, stored.substr(0, length)).ok())

@@ -1,7 +1,6 @@
 #include "batch/output_collector.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -25,21 +24,27 @@ std::uint64_t nanoseconds_since(const Platform& platform, Nanoseconds begin) {
   return static_cast<std::uint64_t>(platform.now() - begin);
 }
 
+// The stream as the combiner of the options leaves it; null: there is none.
+std::unique_ptr<RecordStream> combine(RecordStream& stream, const CollectorOptions& options) {
+  if (options.stream_combiner != nullptr) return options.stream_combiner->combine(stream);
+  if (options.combiner == nullptr) return nullptr;
+  return std::make_unique<CombinedRecords>(stream, options.order, *options.combiner);
+}
+
 // Of what is merged, as one stream, combined where there is something to combine with.
 class MergedRecords final : public RecordStream {
  public:
-  MergedRecords(const KeyOrder& order, std::vector<std::unique_ptr<RecordStream>> streams,
-                Combiner* combiner)
-      : merger_(order, std::move(streams)) {
-    if (combiner != nullptr) combined_.emplace(merger_, order, *combiner);
-  }
+  MergedRecords(const CollectorOptions& options, std::vector<std::unique_ptr<RecordStream>> streams,
+                bool combines)
+      : merger_(options.order, std::move(streams)),
+        combined_(combines ? combine(merger_, options) : nullptr) {}
   Result<std::span<const RecordView>> next() override {
-    return combined_.has_value() ? combined_->next() : merger_.next();
+    return combined_ != nullptr ? combined_->next() : merger_.next();
   }
 
  private:
   Merger merger_;
-  std::optional<CombinedRecords> combined_;
+  std::unique_ptr<RecordStream> combined_;
 };
 
 }  // namespace
@@ -122,12 +127,8 @@ Status OutputCollector::spill() {
       continue;
     }
     SortedRecords records(arena_.data(), sort(bucket, arena_.index_room(bucket.records)));
-    if (options_.combiner == nullptr) {
-      HUMMER_TRY(writer->add(&records));
-    } else {
-      CombinedRecords combined(records, options_.order, *options_.combiner);
-      HUMMER_TRY(writer->add(&combined));
-    }
+    const auto combined = combine(records, options_);
+    HUMMER_TRY(writer->add(combined != nullptr ? combined.get() : &records));
     metrics_.records += bucket.records;
   }
   auto file = writer->finish();
@@ -187,8 +188,8 @@ Status OutputCollector::merge_spills(std::size_t first, std::size_t count) {
       HUMMER_TRY(writer->add(nullptr));
       continue;
     }
-    Combiner* const combiner = streams.size() >= combined_at_streams ? options_.combiner : nullptr;
-    MergedRecords merged(options_.order, std::move(streams), combiner);
+    const bool combines = streams.size() >= combined_at_streams;
+    MergedRecords merged(options_, std::move(streams), combines);
     HUMMER_TRY(writer->add(&merged));
   }
   auto file = writer->finish();
@@ -246,9 +247,10 @@ Result<SegmentPlace> OutputCollector::write_partition(std::uint32_t partition,
   }
   // What was never spilled was not combined yet.
   const bool combines = streams.size() >= combined_at_streams || spills_.empty();
-  MergedRecords merged(options_.order, std::move(streams), combines ? options_.combiner : nullptr);
+  MergedRecords merged(options_, std::move(streams), combines);
   auto count = append_all(merged, writer);
   if (!count.ok()) return count.status();
+  metrics_.written_records += *count;
   return writer.finish();
 }
 

@@ -47,6 +47,7 @@
 #include "batch/codec.hpp"
 #include "batch/record_arena.hpp"
 #include "batch/spill_file.hpp"
+#include "batch/stream_combiner.hpp"
 #include "platform/platform.hpp"
 
 namespace hummer::batch {
@@ -57,7 +58,8 @@ struct CollectorOptions {
   KeyOrder order = {};
   Codec codec = Codec::none;         // of spill files and of the file at the end
   std::string spill_directory = {};  // made when the first spill file is
-  Combiner* combiner = nullptr;    // for what is spilled, and for merges of three streams and more
+  Combiner* combiner = nullptr;  // for what is spilled, and for merges of three streams and more
+  StreamCombiner* stream_combiner = nullptr;  // instead of it, where groups are found elsewhere
   std::size_t merge_factor = 100;  // streams that are merged at once, as far as memory has buffers
 };
 
@@ -68,6 +70,7 @@ struct CollectorMetrics {
   std::uint64_t spilled_records = 0;  // after combining
   std::uint64_t spilled_bytes = 0;    // in spill files
   std::uint64_t merges = 0;           // of spill files into larger ones
+  std::uint64_t written_records = 0;  // by finish_to_file(), after combining
   std::uint64_t sort_nanoseconds = 0;
   std::uint64_t spill_nanoseconds = 0;  // without sorting
   std::uint64_t merge_nanoseconds = 0;  // of merges, and of writing the file at the end

@@ -13,8 +13,8 @@
 
 namespace hummer::batch {
 
-inline constexpr Codec all_codecs[] = {Codec::none, Codec::snappy, Codec::lz4, Codec::gzip,
-                                       Codec::zstd};
+inline constexpr Codec all_codecs[] = {Codec::none, Codec::snappy, Codec::lz4,
+                                       Codec::gzip, Codec::zstd,   Codec::zlib};
 
 using OwnedRecords = std::vector<std::pair<std::string, std::string>>;
 

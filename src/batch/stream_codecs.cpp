@@ -13,21 +13,27 @@
 namespace hummer::batch {
 namespace {
 
-constexpr int zlib_gzip_window = 16 + MAX_WBITS;
+// What zlib calls a stream with the head and the end of one of them.
+struct DeflateForm {
+  std::string_view name;
+  int window_bits;
+};
+constexpr DeflateForm gzip_form{"gzip", 16 + MAX_WBITS};
+constexpr DeflateForm zlib_form{"zlib", MAX_WBITS};
 constexpr std::size_t stream_space_bytes = std::size_t{64} << 10;
 
 Status no_stream_memory(std::string_view codec) {
   return {ErrorCode::limit_exceeded, "no memory for " + std::string(codec)};
 }
 
-class GzipCompressor final : public Compressor {
+class DeflateCompressor final : public Compressor {
  public:
-  explicit GzipCompressor(int level) {
+  DeflateCompressor(DeflateForm form, int level) : form_(form) {
     constexpr int memory_level = 8;
     made_ = deflateInit2(&stream_, level == 0 ? Z_DEFAULT_COMPRESSION : level, Z_DEFLATED,
-                         zlib_gzip_window, memory_level, Z_DEFAULT_STRATEGY) == Z_OK;
+                         form.window_bits, memory_level, Z_DEFAULT_STRATEGY) == Z_OK;
   }
-  ~GzipCompressor() override {
+  ~DeflateCompressor() override {
     if (made_) deflateEnd(&stream_);
   }
 
@@ -46,34 +52,38 @@ class GzipCompressor final : public Compressor {
 
  private:
   Status deflate_all(std::string_view bytes, int flush, std::string& out) {
-    if (!made_) return no_stream_memory("gzip");
+    if (!made_) return no_stream_memory(form_.name);
     stream_.next_in = reinterpret_cast<const Bytef*>(bytes.data());
     stream_.avail_in = static_cast<uInt>(bytes.size());
     do {
       stream_.next_out = reinterpret_cast<Bytef*>(space_.get());
       stream_.avail_out = stream_space_bytes;
       if (deflate(&stream_, flush) == Z_STREAM_ERROR) {
-        return {ErrorCode::internal, "gzip: the stream's state is not consistent"};
+        return {ErrorCode::internal,
+                std::string(form_.name) + ": the stream's state is not consistent"};
       }
       out.append(space_.get(), stream_space_bytes - stream_.avail_out);
     } while (stream_.avail_out == 0);
     return {};
   }
 
+  const DeflateForm form_;
   z_stream stream_{};
   bool made_ = false;
   std::unique_ptr<char[]> space_ = std::make_unique_for_overwrite<char[]>(stream_space_bytes);
 };
 
-class GzipDecompressor final : public Decompressor {
+class DeflateDecompressor final : public Decompressor {
  public:
-  GzipDecompressor() { made_ = inflateInit2(&stream_, zlib_gzip_window) == Z_OK; }
-  ~GzipDecompressor() override {
+  explicit DeflateDecompressor(DeflateForm form) : form_(form) {
+    made_ = inflateInit2(&stream_, form.window_bits) == Z_OK;
+  }
+  ~DeflateDecompressor() override {
     if (made_) inflateEnd(&stream_);
   }
 
   Result<std::size_t> read(std::string_view& in, std::span<char> into) override {
-    if (!made_) return no_stream_memory("gzip");
+    if (!made_) return no_stream_memory(form_.name);
     std::size_t filled = 0;
     while (filled < into.size()) {
       // Behind a member is another one, or nothing.
@@ -98,10 +108,10 @@ class GzipDecompressor final : public Decompressor {
         in_member_ = false;
         any_member_ = true;
       } else if (answer == Z_MEM_ERROR) {
-        return no_stream_memory("gzip");
+        return no_stream_memory(form_.name);
       } else if (answer != Z_OK && answer != Z_BUF_ERROR) {
         return Status(ErrorCode::corrupt_file,
-                      std::string("gzip: ") +
+                      std::string(form_.name) + ": " +
                           (stream_.msg != nullptr ? stream_.msg : "the bytes are damaged"));
       } else if (taken == 0 && given == 0) {
         break;
@@ -114,6 +124,7 @@ class GzipDecompressor final : public Decompressor {
   void reset() override { in_member_ = any_member_ = false; }
 
  private:
+  const DeflateForm form_;
   z_stream stream_{};
   bool made_ = false;
   bool in_member_ = false;
@@ -213,13 +224,19 @@ class ZstdDecompressor final : public Decompressor {
 }  // namespace
 
 std::unique_ptr<Compressor> make_gzip_compressor(int level) {
-  return std::make_unique<GzipCompressor>(level);
+  return std::make_unique<DeflateCompressor>(gzip_form, level);
+}
+std::unique_ptr<Compressor> make_zlib_compressor(int level) {
+  return std::make_unique<DeflateCompressor>(zlib_form, level);
 }
 std::unique_ptr<Compressor> make_zstd_compressor(int level) {
   return std::make_unique<ZstdCompressor>(level);
 }
 std::unique_ptr<Decompressor> make_gzip_decompressor() {
-  return std::make_unique<GzipDecompressor>();
+  return std::make_unique<DeflateDecompressor>(gzip_form);
+}
+std::unique_ptr<Decompressor> make_zlib_decompressor() {
+  return std::make_unique<DeflateDecompressor>(zlib_form);
 }
 std::unique_ptr<Decompressor> make_zstd_decompressor() {
   return std::make_unique<ZstdDecompressor>();

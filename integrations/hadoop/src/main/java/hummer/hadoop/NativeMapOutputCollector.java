@@ -1,0 +1,214 @@
+package hummer.hadoop;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.io.serializer.SerializationFactory;
+import org.apache.hadoop.io.serializer.Serializer;
+import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.MapOutputCollector;
+import org.apache.hadoop.mapred.MapTask;
+import org.apache.hadoop.mapred.Task.TaskReporter;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Collects, sorts and writes the output of a map task natively, in the form in which Hadoop's own
+ * collector writes it, so that shuffle and reducers notice nothing. A job asks for it by
+ *
+ * <pre>
+ *   mapreduce.job.map.output.collector.class =
+ *       hummer.hadoop.NativeMapOutputCollector,org.apache.hadoop.mapred.MapTask$MapOutputBuffer
+ * </pre>
+ *
+ * <p>What it can't do it says in {@link #init} by an exception, and the task goes on with the next
+ * collector of the list. The counters NATIVE_MAP_TASKS and JAVA_MAP_TASKS of the group Hummer say
+ * how many have done which. docs/hadoop.md lists what is not done natively.
+ */
+public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<K, V> {
+  static final String COUNTER_GROUP = "Hummer";
+  static final String NATIVE_TASKS = "NATIVE_MAP_TASKS";
+  static final String JAVA_TASKS = "JAVA_MAP_TASKS";
+
+  private static final Logger LOG = LoggerFactory.getLogger(NativeMapOutputCollector.class);
+  private static final int BATCH_BYTES = 256 * 1024;
+  private static final long INDEX_BYTES_PER_PARTITION = 24;
+  private static final long ENDS_BYTES_PER_PARTITION = 150;
+  private static final long PROGRESS_MILLISECONDS = 1000;
+  /** As Hadoop's collector has it: the shuffle service may be another user of the same group. */
+  private static final FsPermission FILE_PERMISSION = new FsPermission((short) 0640);
+
+  private JobDemands demands;
+  private Configuration configuration;
+  private MapTask task;
+  private TaskReporter reporter;
+  private NativeCollector collector;
+  private RecordBatch batch;
+  private Class<K> keyClass;
+  private Class<V> valueClass;
+  private Serializer<K> keySerializer;
+  private Serializer<V> valueSerializer;
+  private Counters.Counter outputRecords;
+  private Counters.Counter outputBytes;
+
+  @Override
+  public void init(Context context) throws IOException, ClassNotFoundException {
+    reporter = context.getReporter();
+    try {
+      initNatively(context);
+    } catch (IOException | ClassNotFoundException | RuntimeException e) {
+      giveWay();
+      throw e;
+    } catch (LinkageError e) {
+      // Hadoop goes on with the next collector after exceptions alone.
+      giveWay();
+      throw new IOException("This Hadoop is another one than the native collector is for: " + e, e);
+    }
+    reporter.getCounter(COUNTER_GROUP, NATIVE_TASKS).increment(1);
+    LOG.info("Collects natively: {} partitions, keys {}, codec {}, {} bytes of memory",
+        demands.partitions, demands.keyClass, demands.codec, demands.memoryBytes);
+  }
+
+  private void giveWay() {
+    close();
+    reporter.getCounter(COUNTER_GROUP, JAVA_TASKS).increment(1);
+  }
+
+  @SuppressWarnings("unchecked")
+  private void initNatively(Context context) throws IOException, ClassNotFoundException {
+    JobConf job = context.getJobConf();
+    configuration = job;
+    task = context.getMapTask();
+    demands = new JobDemands(job);
+    keyClass = (Class<K>) job.getMapOutputKeyClass();
+    valueClass = (Class<V>) job.getMapOutputValueClass();
+    // Spill files have no names, so the place of the first one names the folder of all.
+    Path spill = task.getMapOutputFile().getSpillFileForWrite(0, demands.memoryBytes);
+    collector = new NativeCollector(demands, spill.getParent().toUri().getPath(),
+        JobCombiner.create(job, task, reporter, keyClass, valueClass));
+    batch = new RecordBatch(BATCH_BYTES, this::take);
+    SerializationFactory serializations = new SerializationFactory(job);
+    keySerializer = serializations.getSerializer(keyClass);
+    keySerializer.open(batch);
+    valueSerializer = serializations.getSerializer(valueClass);
+    if (valueSerializer == null) {
+      throw new IOException("No serialization takes the class " + valueClass.getName() + ".");
+    }
+    valueSerializer.open(batch);
+    outputRecords = reporter.getCounter(TaskCounter.MAP_OUTPUT_RECORDS);
+    outputBytes = reporter.getCounter(TaskCounter.MAP_OUTPUT_BYTES);
+  }
+
+  /** Any thread, as mappers may have several. */
+  @Override
+  public synchronized void collect(K key, V value, int partition) throws IOException {
+    reporter.progress();
+    if (key.getClass() != keyClass) {
+      throw mismatch("key", keyClass, key);
+    }
+    if (value.getClass() != valueClass) {
+      throw mismatch("value", valueClass, value);
+    }
+    if (partition < 0 || partition >= demands.partitions) {
+      throw new IOException("Illegal partition for " + key + " (" + partition + ")");
+    }
+    batch.beginRecord(partition);
+    keySerializer.serialize(key);
+    batch.endKey();
+    valueSerializer.serialize(value);
+    batch.endRecord();
+  }
+
+  private static IOException mismatch(String what, Class<?> expected, Object received) {
+    return new IOException("Type mismatch in " + what + " from map: expected "
+        + expected.getName() + ", received " + received.getClass().getName());
+  }
+
+  private void take(ByteBuffer records, int sizeBytes, int count, long contentBytes)
+      throws IOException {
+    collector.collect(records, sizeBytes);
+    outputRecords.increment(count);
+    outputBytes.increment(contentBytes);
+  }
+
+  @Override
+  public synchronized void flush() throws IOException {
+    if (batch == null) {
+      // Hadoop flushes again what has failed to flush.
+      throw new IOException("The native collector is closed.");
+    }
+    try {
+      batch.handOver();
+      Path output = task.getMapOutputFile().getOutputFileForWrite(expectedBytes());
+      finish(output.toUri().getPath());
+      count(output);
+      task.getSortPhase().complete();
+    } finally {
+      // Hadoop does not close a collector whose flush has failed.
+      close();
+    }
+  }
+
+  /** What the file at the end may have, so that a folder is chosen that has room for it. */
+  private long expectedBytes() throws IOException {
+    long bytes = outputBytes.getValue() + 2 * outputRecords.getValue();
+    if (!demands.codec.equals(JobDemands.NO_CODEC)) {
+      bytes = Math.min(bytes, demands.memoryBytes + collector.metrics().spilledBytes);
+    }
+    return bytes
+        + demands.partitions * (INDEX_BYTES_PER_PARTITION + ENDS_BYTES_PER_PARTITION);
+  }
+
+  /** Sorting and merging may take minutes, in which the task must not seem to hang. */
+  private void finish(String path) throws IOException {
+    Thread alive = new Thread(() -> {
+      try {
+        while (true) {
+          reporter.progress();
+          Thread.sleep(PROGRESS_MILLISECONDS);
+        }
+      } catch (InterruptedException e) {
+        // The file is written.
+      }
+    }, "hummer progress");
+    alive.setDaemon(true);
+    alive.start();
+    try {
+      collector.finish(path);
+    } finally {
+      alive.interrupt();
+    }
+  }
+
+  private void count(Path output) throws IOException {
+    FileSystem local = FileSystem.getLocal(configuration).getRaw();
+    Path index = output.suffix(".index");
+    FsPermission mask = FsPermission.getUMask(configuration);
+    if (!FILE_PERMISSION.equals(FILE_PERMISSION.applyUMask(mask))) {
+      local.setPermission(output, FILE_PERMISSION);
+      local.setPermission(index, FILE_PERMISSION);
+    }
+    NativeCollector.Metrics metrics = collector.metrics();
+    reporter.getCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES)
+        .increment(local.getFileStatus(output).getLen());
+    // Hadoop counts a record each time that it is written to a file, also to the last one.
+    reporter.getCounter(TaskCounter.SPILLED_RECORDS)
+        .increment(metrics.spilledRecords + metrics.writtenRecords);
+    LOG.info("Wrote {} records: {} spills of {} bytes, {} merges", metrics.writtenRecords,
+        metrics.spills, metrics.spilledBytes, metrics.merges);
+  }
+
+  @Override
+  public synchronized void close() {
+    if (collector != null) {
+      collector.close();
+      collector = null;
+    }
+    batch = null;
+  }
+}

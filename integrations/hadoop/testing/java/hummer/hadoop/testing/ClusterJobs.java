@@ -1,0 +1,257 @@
+package hummer.hadoop.testing;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.compress.DefaultCodec;
+import org.apache.hadoop.io.compress.Lz4Codec;
+import org.apache.hadoop.io.compress.SnappyCodec;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.map.InverseMapper;
+import org.apache.hadoop.mapreduce.lib.map.TokenCounterMapper;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
+import org.apache.hadoop.mapreduce.v2.MiniMRYarnCluster;
+
+/**
+ * Jobs on a Hadoop cluster of two NodeManagers with the native collector in front, and the same
+ * ones with Hadoop's alone, in this process: both leave the same output. Where it is not native the
+ * log of the task says why. The jar of the plug-in comes with the job, as by -libjars.
+ *
+ * <p>Arguments: a folder, the jar, and `short` for the first job only.
+ */
+final class ClusterJobs {
+  private static final int MAPS = 3;
+  private static final int REDUCES = 2;
+  private static final int LINES_PER_MAP = 4_000;
+
+  private final Path directory;
+  private final Path jar;
+  private final Configuration cluster;
+  private int jobs;
+
+  private ClusterJobs(Path directory, Path jar, Configuration cluster) {
+    this.directory = directory;
+    this.jar = jar;
+    this.cluster = cluster;
+  }
+
+  /** Fills in what a job is. */
+  private interface Description {
+    void describe(Job job) throws IOException;
+  }
+
+  private void wordCount(Job job) {
+    job.setMapperClass(TokenCounterMapper.class);
+    job.setReducerClass(IntSumReducer.class);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(IntWritable.class);
+  }
+
+  private void sort(Job job, Class<? extends TestMappers.Lines> mapper, Class<?> keys) {
+    job.setMapperClass(mapper);
+    job.setOutputKeyClass(keys);
+    job.setOutputValueClass(Text.class);
+  }
+
+  private static void compress(Job job, Class<?> codec) {
+    job.getConfiguration().setBoolean("mapreduce.map.output.compress", true);
+    job.getConfiguration().set("mapreduce.map.output.compress.codec", codec.getName());
+  }
+
+  /** How many jobs have been compared. */
+  private int compareAll(boolean isShort) throws Exception {
+    compare("word count", this::wordCount, "");
+    if (isShort) {
+      return 1;
+    }
+    compare("word count with a combiner, and a class loader of the job's", job -> {
+      wordCount(job);
+      job.getConfiguration().setBoolean("mapreduce.job.classloader", true);
+      job.setCombinerClass(IntSumReducer.class);
+    }, "");
+    compare("sort by Text, lz4", job -> {
+      sort(job, TestMappers.TextKeys.class, Text.class);
+      compress(job, Lz4Codec.class);
+    }, "");
+    compare("sort by IntWritable, zlib", job -> {
+      sort(job, TestMappers.IntKeys.class, IntWritable.class);
+      compress(job, DefaultCodec.class);
+    }, "");
+    compare("sort by LongWritable, with spills", job -> {
+      sort(job, TestMappers.LongKeys.class, LongWritable.class);
+      job.getConfiguration().setInt("mapreduce.task.io.sort.mb", 1);
+      job.getConfiguration().setInt(TestMappers.COPIES, 10);
+    }, "");
+    compare("sort by BytesWritable, snappy", job -> {
+      sort(job, TestMappers.BytesKeys.class, BytesWritable.class);
+      compress(job, SnappyCodec.class);
+    }, "");
+    compare("sort by a comparator of the job's own", job -> {
+      sort(job, TestMappers.TextKeys.class, Text.class);
+      job.setSortComparatorClass(TestMappers.Backwards.class);
+    }, "sorts its keys by " + TestMappers.Backwards.class.getName());
+    compare("inverted lines, whose keys are a file's positions", job -> {
+      job.setMapperClass(InverseMapper.class);
+      job.setOutputKeyClass(Text.class);
+      job.setOutputValueClass(LongWritable.class);
+    }, "");
+    return jobs / 2;
+  }
+
+  /** `reason`: what the log says where the native collector is passed over; else it is empty. */
+  private void compare(String name, Description description, String reason) throws Exception {
+    Job own = run(description, false);
+    Job ours = run(description, true);
+    require(Arrays.equals(output(own), output(ours)), name + ": the output differs");
+    for (TaskCounter counter : List.of(TaskCounter.MAP_OUTPUT_RECORDS,
+        TaskCounter.MAP_OUTPUT_BYTES, TaskCounter.REDUCE_INPUT_GROUPS,
+        TaskCounter.COMBINE_INPUT_RECORDS, TaskCounter.REDUCE_INPUT_RECORDS)) {
+      long expected = own.getCounters().findCounter(counter).getValue();
+      long found = ours.getCounters().findCounter(counter).getValue();
+      require(expected == found, name + ": " + counter + " is " + found + ", and was " + expected);
+    }
+    long nativeTasks = ours.getCounters().findCounter("Hummer", "NATIVE_MAP_TASKS").getValue();
+    long javaTasks = ours.getCounters().findCounter("Hummer", "JAVA_MAP_TASKS").getValue();
+    if (reason.isEmpty()) {
+      require(nativeTasks == MAPS && javaTasks == 0, name + ": not all of its maps are native");
+    } else {
+      require(nativeTasks == 0 && javaTasks == MAPS, name + ": its maps are native");
+      require(logsSay(ours, reason), name + ": no log of a task says: " + reason);
+    }
+    System.out.println("equal: " + name + (reason.isEmpty() ? "" : " (Hadoop's collector: \""
+        + reason + "\")"));
+  }
+
+  /** On the cluster with the native collector; by itself, which takes a second, without it. */
+  private Job run(Description description, boolean natively) throws Exception {
+    Configuration configuration = new Configuration(natively ? cluster : small());
+    if (natively) {
+      configuration.set("mapreduce.job.map.output.collector.class",
+          CollectorComparison.NATIVE + "," + CollectorComparison.OWN);
+      configuration.set("tmpjars", jar.toUri().toString());
+      // Where the cluster's files are local ones Hadoop leaves the jar in its place, and its
+      // wildcard names a folder without it.
+      configuration.setBoolean("mapreduce.client.libjars.wildcard", false);
+    } else {
+      configuration.set("mapreduce.framework.name", "local");
+      configuration.set("hadoop.tmp.dir", directory.resolve("local").toString());
+    }
+    Job job = Job.getInstance(configuration, "job " + ++jobs);
+    job.setNumReduceTasks(REDUCES);
+    FileInputFormat.addInputPath(job, hadoopPath(directory.resolve("input")));
+    FileOutputFormat.setOutputPath(job, hadoopPath(directory.resolve("output-" + jobs)));
+    description.describe(job);
+    require(job.waitForCompletion(false), "a job failed: " + job.getStatus().getFailureInfo());
+    return job;
+  }
+
+  private void writeInput() throws IOException {
+    Path input = Files.createDirectories(directory.resolve("input"));
+    Random random = new Random(18);
+    for (int file = 0; file < MAPS; file++) {
+      StringBuilder text = new StringBuilder();
+      for (int i = 0; i < LINES_PER_MAP; i++) {
+        int words = 1 + random.nextInt(12);
+        for (int word = 0; word < words; word++) {
+          text.append(Integer.toString(random.nextInt(1 << random.nextInt(16)), 36)).append(' ');
+        }
+        text.append(file * LINES_PER_MAP + i).append('\n');
+      }
+      Files.writeString(input.resolve("lines-" + file), text);
+    }
+  }
+
+  private byte[] output(Job job) throws IOException {
+    List<Path> parts;
+    Path output = Path.of(FileOutputFormat.getOutputPath(job).toUri().getPath());
+    try (Stream<Path> files = Files.list(output)) {
+      parts = new ArrayList<>(files.filter(file -> file.getFileName().toString()
+          .startsWith("part-")).sorted().toList());
+    }
+    require(parts.size() == REDUCES, "a job left " + parts.size() + " parts");
+    StringBuilder all = new StringBuilder();
+    for (Path part : parts) {
+      all.append(part.getFileName()).append('\n').append(Files.readString(part));
+    }
+    return all.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  private boolean logsSay(Job job, String reason) throws IOException {
+    String application = job.getJobID().toString().replace("job_", "application_");
+    try (Stream<Path> files = Files.walk(Path.of("target"))) {
+      for (Path log : files.filter(file -> file.toString().contains(application)
+          && file.getFileName().toString().equals("syslog")).toList()) {
+        if (Files.readString(log).contains(reason)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private static org.apache.hadoop.fs.Path hadoopPath(Path path) {
+    return new org.apache.hadoop.fs.Path(path.toUri());
+  }
+
+  private static void require(boolean holds, String otherwise) throws IOException {
+    if (!holds) {
+      throw new IOException(otherwise);
+    }
+  }
+
+  private static Configuration small() {
+    Configuration configuration = new Configuration();
+    configuration.set("fs.defaultFS", "file:///");
+    configuration.setInt("yarn.scheduler.minimum-allocation-mb", 256);
+    configuration.setInt("yarn.app.mapreduce.am.resource.mb", 512);
+    configuration.set("yarn.app.mapreduce.am.command-opts",
+        "-Xmx300m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+    for (String kind : List.of("map", "reduce")) {
+      configuration.setInt("mapreduce." + kind + ".memory.mb", 512);
+      configuration.set("mapreduce." + kind + ".java.opts",
+          "-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
+    }
+    configuration.setInt("mapreduce.task.io.sort.mb", 32);
+    for (String interval : List.of("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms",
+        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms",
+        "mapreduce.client.completion.pollinterval")) {
+      configuration.setInt(interval, 200);
+    }
+    // A disk may be fuller than what nodes take for healthy.
+    configuration.setFloat(
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", 99.5f);
+    configuration.setBoolean("yarn.nodemanager.vmem-check-enabled", false);
+    return configuration;
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    boolean isShort = arguments.length > 2 && arguments[2].equals("short");
+    MiniMRYarnCluster cluster = new MiniMRYarnCluster("cluster", 2);
+    cluster.init(small());
+    cluster.start();
+    try {
+      ClusterJobs jobs = new ClusterJobs(Path.of(arguments[0]).toAbsolutePath(),
+          Path.of(arguments[1]).toAbsolutePath(), cluster.getConfig());
+      jobs.writeInput();
+      System.out.println("cluster: " + jobs.compareAll(isShort) + " jobs are equal");
+    } finally {
+      cluster.stop();
+    }
+    // Some threads of its services would go on.
+    System.exit(0);
+  }
+}
