@@ -176,4 +176,4 @@ class Bars:
             self.item.expect(holds, text)
 
     def figure(self):
-        return ("short, no speed is judged: " if SHORT else "") + ", ".join(self.figures)
+        return "short: no speed is judged" if SHORT else ", ".join(self.figures)
