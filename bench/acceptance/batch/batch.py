@@ -69,7 +69,8 @@ def refuse_busy(options):
 def measured(item, command, expect=0, folder=None):
     """Runs a command to its end. Its peak is that of its resident memory, as wait4 tells."""
     begin = time.monotonic()
-    with open(item.folder / "output", "wb") as output, open(item.folder / "message", "wb") as message:
+    output_file, message_file = item.folder / "standard_output", item.folder / "standard_error"
+    with open(output_file, "wb") as output, open(message_file, "wb") as message:
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output,
                                    stderr=message, env=ENVIRONMENT, cwd=folder)
         try:
@@ -78,9 +79,8 @@ def measured(item, command, expect=0, folder=None):
             process.kill()
             raise
     process.returncode = os.waitstatus_to_exitcode(status)
-    run = Run((item.folder / "output").read_text(errors="replace"),
-              (item.folder / "message").read_text(errors="replace"), time.monotonic() - begin,
-              usage.ru_maxrss / 1024, process.returncode)
+    run = Run(output_file.read_text(errors="replace"), message_file.read_text(errors="replace"),
+              time.monotonic() - begin, usage.ru_maxrss / 1024, process.returncode)
     if expect is not None and run.code != expect:
         raise Failed(f"{' '.join(map(str, command))} ended with {run.code}, not {expect}: "
                      f"{(run.output + run.message)[-1500:]}")
