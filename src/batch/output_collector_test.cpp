@@ -5,11 +5,13 @@
 #include <cstring>
 #include <map>
 #include <set>
+#include <thread>
 
 #include "batch/merger.hpp"
 #include "batch/records_for_test.hpp"
 #include "batch/segment_index.hpp"
 #include "platform/simulation.hpp"
+#include "platform/temporary_folder_for_test.hpp"
 
 namespace hummer::batch::output_collector_test {
 namespace {
@@ -238,6 +240,41 @@ TEST(OutputCollector, RefusesOptionsThatCannotBe) {
         CollectorOptions{.spill_directory = spill_directory, .merge_factor = 1}}) {
     EXPECT_EQ(OutputCollector::create(*node, options).status().code(), ErrorCode::invalid_argument);
   }
+}
+
+TEST(OutputCollector, HandsOverToThreadsFromARealDisk) {
+  Random random(12);
+  constexpr std::uint32_t partitions = 16;
+  const TemporaryFolder folder;
+  const std::vector<Drawn> drawn = draw(random, "random", 20'000, partitions);
+  Partitions expected = model_of(KeyOrder(), drawn);
+  auto platform = make_linux_platform();
+  auto collector =
+      OutputCollector::create(*platform, {.partitions = partitions,
+                                          .memory_bytes = std::size_t{256} << 10,
+                                          .spill_directory = folder.path() + "/spills"});
+  ASSERT_TRUE(collector.ok());
+  ASSERT_TRUE(collect_all(**collector, drawn).ok());
+  ASSERT_TRUE((*collector)->finish().ok());
+  EXPECT_GT((*collector)->metrics().spills, 3U);
+  std::vector<KeysAndValues> sorted(partitions);
+  std::vector<std::thread> reducers;
+  for (std::uint32_t reducer = 0; reducer < 2; ++reducer) {
+    reducers.emplace_back([&, reducer] {
+      for (std::uint32_t partition = reducer; partition < partitions; partition += 2) {
+        auto streams = (*collector)->take(partition);
+        ASSERT_TRUE(streams.ok());
+        Merger merger(KeyOrder(), std::move(*streams));
+        ASSERT_TRUE(read_all(merger, sorted[partition]).ok());
+      }
+    });
+  }
+  for (std::thread& reducer : reducers) reducer.join();
+  for (std::uint32_t partition = 0; partition < partitions; ++partition) {
+    EXPECT_TRUE(sorted[partition] == expected[partition]) << partition;
+  }
+  // Nobody finds them by a name, also while they are there.
+  EXPECT_TRUE(platform->files().list_directory(folder.path() + "/spills")->empty());
 }
 
 // Adds up values that are numbers of 8 bytes.
