@@ -50,7 +50,8 @@ void tell(CommandLine& line, ClassOptions& options) {
               "a program as the mapper: lines on its standard input and output");
   line.option("--reduce-command", options.reduce_command,
               "a program as the reducer: lines of key, TAB, value, sorted");
-  line.option("--input-format", options.input_format, "text, or fixed:KEY,VALUE in bytes [text]");
+  line.option("--input-format", options.input_format,
+              "text, fixed:KEY,VALUE in bytes, or segments:CODEC [text]");
   line.option("--output-format", options.output_format, "text, raw or none [text]");
   line.option("--record-reader", options.record_reader,
               "LIBRARY.CLASS, instead of that of the input format");

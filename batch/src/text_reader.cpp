@@ -1,5 +1,6 @@
 #include "text_reader.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -11,6 +12,7 @@ namespace {
 constexpr std::size_t first_buffer_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_line_bytes = std::size_t{1} << 30;
 constexpr std::size_t span_lines = 1024;
+constexpr std::uint64_t behind_split_bytes = std::uint64_t{4} << 10;
 
 }  // namespace
 
@@ -37,8 +39,12 @@ Status TextReader::fill() {
     }
     buffer_.resize(2 * buffer_.size());
   }
-  const std::span<char> room = std::span(buffer_).subspan(filled_);
-  const auto got = input_->read_at(offset_of(filled_), room);
+  const std::uint64_t offset = offset_of(filled_);
+  // Behind the split it only wants the end of its last line.
+  const std::uint64_t wanted = offset < input_->end() ? input_->end() - offset : behind_split_bytes;
+  const std::span<char> room = std::span(buffer_).subspan(filled_).first(
+      static_cast<std::size_t>(std::min<std::uint64_t>(wanted, buffer_.size() - filled_)));
+  const auto got = input_->read_at(offset, room);
   if (!got.ok()) return got.status();
   filled_ += *got;
   has_ended_ = *got < room.size();

@@ -13,7 +13,8 @@
 // What it says on standard error goes where ours goes. Pipes are closed in other children.
 //
 // Lifecycle: destroying it kills the program where it still runs, and waits for it. Thread: one.
-// Linux only: a simulation has no programs.
+// Linux only: a simulation has no programs. A Linux platform lives meanwhile, which ignores broken
+// pipes.
 //
 // Errors: io_error, a program that can't be started, or a pipe that fails. One that has closed its
 // input is no failure: what it should have been given is dropped.

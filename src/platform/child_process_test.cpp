@@ -2,8 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "platform/platform.hpp"
+
 namespace hummer::child_process_test {
 namespace {
+
+class ChildProcessTest : public testing::Test {
+ private:
+  const std::unique_ptr<Platform> platform_ = make_linux_platform();
+};
 
 // All that a program writes of what it is given.
 std::string output_of(ChildProcess& child, std::string_view input) {
@@ -17,7 +24,7 @@ std::string output_of(ChildProcess& child, std::string_view input) {
   }
 }
 
-TEST(ChildProcess, GivesAndTakesMoreThanAPipeHolds) {
+TEST_F(ChildProcessTest, GivesAndTakesMoreThanAPipeHolds) {
   const std::string input(3'000'000, 'a');
   auto child = ChildProcess::start("tr a b");
   ASSERT_TRUE(child.ok()) << child.status().to_string();
@@ -27,7 +34,7 @@ TEST(ChildProcess, GivesAndTakesMoreThanAPipeHolds) {
   EXPECT_TRUE(end->ok());
 }
 
-TEST(ChildProcess, SaysHowItEnded) {
+TEST_F(ChildProcessTest, SaysHowItEnded) {
   auto child = ChildProcess::start("exit 7");
   ASSERT_TRUE(child.ok());
   EXPECT_EQ(output_of(**child, "nobody reads this"), "");
@@ -38,20 +45,20 @@ TEST(ChildProcess, SaysHowItEnded) {
   EXPECT_EQ((*killed)->wait()->signal, 15);
 }
 
-TEST(ChildProcess, HasVariables) {
+TEST_F(ChildProcessTest, HasVariables) {
   auto child = ChildProcess::start("printf %s \"$GREETING\"", {"GREETING=good day"});
   ASSERT_TRUE(child.ok());
   EXPECT_EQ(output_of(**child, ""), "good day");
 }
 
-TEST(ChildProcess, OneThatHasEndedDropsItsInput) {
+TEST_F(ChildProcessTest, OneThatHasEndedDropsItsInput) {
   auto child = ChildProcess::start("head --lines 1");
   ASSERT_TRUE(child.ok());
   EXPECT_EQ(output_of(**child, "first\n" + std::string(1'000'000, 'x')), "first\n");
   EXPECT_TRUE((*child)->wait()->ok());
 }
 
-TEST(ChildProcess, DestroyingItEndsIt) {
+TEST_F(ChildProcessTest, DestroyingItEndsIt) {
   auto child = ChildProcess::start("sleep 1000");
   ASSERT_TRUE(child.ok());
   child->reset();
