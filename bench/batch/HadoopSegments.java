@@ -1,6 +1,11 @@
 package org.apache.hadoop.mapred;
 
+import com.github.luben.zstd.ZstdInputStream;
+import com.github.luben.zstd.ZstdOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
@@ -11,6 +16,10 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.CompressionInputStream;
+import org.apache.hadoop.io.compress.CompressionOutputStream;
+import org.apache.hadoop.io.compress.Compressor;
+import org.apache.hadoop.io.compress.Decompressor;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
@@ -20,8 +29,10 @@ import org.apache.hadoop.util.ReflectionUtils;
  *   HadoopSegments write DIRECTORY
  *   HadoopSegments read DIRECTORY...
  *
- * The lines are those of batch_segments; and "DIRECTORY CODEC missing MESSAGE" for a codec of which
- * this Hadoop lacks the library.
+ * The lines are those of batch_segments; "DIRECTORY CODEC missing MESSAGE" for a codec of which this
+ * Hadoop lacks the library. ZStandardCodec needs Hadoop's native library, which is not in Maven's
+ * repository: where it is missing, streams of zstd-jni take its place, and "by zstd-jni" is behind the
+ * line.
  */
 public final class HadoopSegments {
   private static final String[] NAMES = {"none", "snappy", "lz4", "gzip", "zstd"};
@@ -65,6 +76,112 @@ public final class HadoopSegments {
       }
     }
     return bytes;
+  }
+
+  /** Streams of zstd frames, without compressors, of which there are idle ones for IFile. */
+  private static final class ZstdStreams implements CompressionCodec {
+    private static Object idle(Class<?> type) {
+      return Proxy.newProxyInstance(
+          type.getClassLoader(),
+          new Class<?>[] {type},
+          (proxy, method, words) -> {
+            Class<?> result = method.getReturnType();
+            if (method.getName().equals("equals")) {
+              return proxy == words[0];
+            }
+            return result == boolean.class
+                ? (Object) false
+                : result == int.class ? (Object) System.identityHashCode(proxy)
+                : result == long.class ? (Object) 0L : null;
+          });
+    }
+
+    @Override
+    public CompressionOutputStream createOutputStream(OutputStream out) throws IOException {
+      ZstdOutputStream zstd = new ZstdOutputStream(out);
+      zstd.setCloseFrameOnFlush(true);
+      return new CompressionOutputStream(out) {
+        private OutputStream plain = zstd;
+
+        @Override
+        public void write(int value) throws IOException {
+          plain.write(value);
+        }
+
+        @Override
+        public void write(byte[] bytes, int begin, int size) throws IOException {
+          plain.write(bytes, begin, size);
+        }
+
+        // What is under it stays open, as IFile writes the CRC there.
+        @Override
+        public void finish() throws IOException {
+          if (plain != out) {
+            zstd.flush();
+            plain = out;
+          }
+        }
+
+        @Override
+        public void resetState() {}
+      };
+    }
+
+    @Override
+    public CompressionOutputStream createOutputStream(OutputStream out, Compressor compressor)
+        throws IOException {
+      return createOutputStream(out);
+    }
+
+    @Override
+    public Class<? extends Compressor> getCompressorType() {
+      return Compressor.class;
+    }
+
+    @Override
+    public Compressor createCompressor() {
+      return (Compressor) idle(Compressor.class);
+    }
+
+    @Override
+    public CompressionInputStream createInputStream(InputStream in) throws IOException {
+      ZstdInputStream zstd = new ZstdInputStream(in);
+      return new CompressionInputStream(in) {
+        @Override
+        public int read() throws IOException {
+          return zstd.read();
+        }
+
+        @Override
+        public int read(byte[] into, int begin, int size) throws IOException {
+          return zstd.read(into, begin, size);
+        }
+
+        @Override
+        public void resetState() {}
+      };
+    }
+
+    @Override
+    public CompressionInputStream createInputStream(InputStream in, Decompressor decompressor)
+        throws IOException {
+      return createInputStream(in);
+    }
+
+    @Override
+    public Class<? extends Decompressor> getDecompressorType() {
+      return Decompressor.class;
+    }
+
+    @Override
+    public Decompressor createDecompressor() {
+      return (Decompressor) idle(Decompressor.class);
+    }
+
+    @Override
+    public String getDefaultExtension() {
+      return ".zst";
+    }
   }
 
   private CompressionCodec codec(int number) throws ClassNotFoundException {
@@ -133,20 +250,25 @@ public final class HadoopSegments {
 
   private String tried(boolean writes, String base, int number) {
     CompressionCodec codec;
+    String by = "";
     try {
       codec = codec(number);
       if (codec != null) {
         codec.createCompressor();
       }
     } catch (ReflectiveOperationException | RuntimeException | LinkageError lacks) {
-      return "missing " + lacks;
+      if (!NAMES[number].equals("zstd")) {
+        return "missing " + lacks;
+      }
+      codec = new ZstdStreams();
+      by = " by zstd-jni";
     }
     try {
       if (writes) {
         write(base, codec);
-        return "written";
+        return "written" + by;
       }
-      return read(base, codec);
+      return read(base, codec) + by;
     } catch (IOException | RuntimeException | Error refused) {
       return "refused " + String.valueOf(refused).replace('\n', ' ');
     }
