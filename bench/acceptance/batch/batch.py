@@ -2,10 +2,10 @@
 JVM's programs, and figures beside their bars.
 
     import batch
+    options = batch.options(__doc__)                    # --busy
     with batch.Item() as item:
-        options = batch.options(__doc__)        # --busy
         batch.refuse_busy(options)
-        run = batch.measured(item, [program, ...])   # .output, .seconds, .peak_mib, .code
+        run = batch.measured(item, [program, ...])      # .output, .processor_seconds, .peak_mib, .code
 
 Java's programs lie in bench/batch, and are compiled into build/bench-data when they are newer than what
 was. What they need, bench/peers/install brings; where it is not there `Lacking` says what is missing.
@@ -18,7 +18,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import time
 import typing
 
 sys.dont_write_bytecode = True
@@ -43,7 +42,7 @@ class Lacking(Exception):
 class Run(typing.NamedTuple):
     output: str
     message: str
-    seconds: float
+    processor_seconds: float  # with those of its children
     peak_mib: float
     code: int
 
@@ -68,7 +67,6 @@ def refuse_busy(options):
 
 def measured(item, command, expect=0, folder=None):
     """Runs a command to its end. Its peak is that of its resident memory, as wait4 tells."""
-    begin = time.monotonic()
     output_file, message_file = item.folder / "standard_output", item.folder / "standard_error"
     with open(output_file, "wb") as output, open(message_file, "wb") as message:
         process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=output,
@@ -80,7 +78,7 @@ def measured(item, command, expect=0, folder=None):
             raise
     process.returncode = os.waitstatus_to_exitcode(status)
     run = Run(output_file.read_text(errors="replace"), message_file.read_text(errors="replace"),
-              time.monotonic() - begin, usage.ru_maxrss / 1024, process.returncode)
+              usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, process.returncode)
     if expect is not None and run.code != expect:
         raise Failed(f"{' '.join(map(str, command))} ended with {run.code}, not {expect}: "
                      f"{(run.output + run.message)[-1500:]}")
