@@ -23,16 +23,17 @@ import org.apache.hadoop.io.compress.Decompressor;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * Hadoop's side of batch_segments.cpp: the same records, by the classes with which a map task writes its
- * spills and a reducer reads them. They are visible to their package alone, so this is in it.
+ * Hadoop's side of batch_segments.cpp: the same records, by the classes with which a map task
+ * writes its spills and a reducer reads them. They are visible to their package alone, so this is
+ * in it.
  *
  *   HadoopSegments write DIRECTORY
  *   HadoopSegments read DIRECTORY...
  *
- * The lines are those of batch_segments; "DIRECTORY CODEC missing MESSAGE" for a codec of which this
- * Hadoop lacks the library. ZStandardCodec needs Hadoop's native library, which is not in Maven's
- * repository: where it is missing, streams of zstd-jni take its place, and "by zstd-jni" is behind the
- * line.
+ * The lines are those of batch_segments; "DIRECTORY CODEC missing MESSAGE" for a codec of which
+ * this Hadoop lacks the library. ZStandardCodec needs Hadoop's native library, which is not in
+ * Maven's repository: where it is missing, streams of zstd-jni take its place, and "by zstd-jni" is
+ * behind the line.
  */
 public final class HadoopSegments {
   private static final String[] NAMES = {"none", "snappy", "lz4", "gzip", "zstd"};

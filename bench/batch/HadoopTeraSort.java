@@ -5,12 +5,13 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
 /**
- * Hadoop's own TeraSort and TeraValidate, by the local job runner with as many tasks at once as THREADS.
+ * Hadoop's own TeraSort and TeraValidate, by the local job runner with as many tasks at once as
+ * THREADS.
  *
  *   HadoopTeraSort sort|validate THREADS INPUT-DIRECTORY OUTPUT-DIRECTORY
  *
- * Prints one JSON object with the seconds from the job's start to its end; the start of the JVM is not
- * among them.
+ * Prints one JSON object with the seconds from the job's start to its end; the start of the JVM is
+ * not among them.
  */
 public final class HadoopTeraSort {
   public static void main(String[] words) throws Exception {

@@ -21,9 +21,9 @@ import scala.Tuple2;
  *
  *   SparkTeraSort rdd|sql THREADS INPUT OUTPUT-DIRECTORY
  *
- * `rdd` sorts pairs of bytes by sortByKey, `sql` rows of two binary columns by a global sort of Spark SQL.
- * Prints one JSON object with the seconds from reading to the last file; the start of the JVM and of Spark
- * are not among them.
+ * `rdd` sorts pairs of bytes by sortByKey, `sql` rows of two binary columns by a global sort of
+ * Spark SQL. Prints one JSON object with the seconds from reading to the last file; the start of
+ * the JVM and of Spark are not among them.
  */
 public final class SparkTeraSort {
   private static final int KEY_BYTES = 10;

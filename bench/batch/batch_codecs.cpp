@@ -1,9 +1,9 @@
 // batch_codecs --input FILE --codec NAME [--turns N] [--json]
 //
-// How fast a codec of the batch core compresses, beside the library's own loop over the
-// same blocks: both are given the file's bytes by pieces as large as the codec takes best, and take turns.
-// The library's loop writes each block into one buffer and frames nothing. Prints the median of the turns'
-// ratios of their seconds, and the speeds; both by seconds of the processor.
+// How fast a codec of the batch core compresses, beside the library's own loop over the same
+// blocks: both are given the file's bytes by pieces as large as the codec takes best, and take
+// turns. The library's loop writes each block into one buffer and frames nothing. Prints the median
+// of the turns' ratios of their seconds, and the speeds; both by seconds of the processor.
 #include <lz4.h>
 #include <snappy.h>
 #include <zlib.h>
@@ -108,9 +108,8 @@ std::size_t by_the_library(std::string_view bytes, Codec codec, std::size_t piec
       snappy::RawCompress(each.data(), each.size(), space.data(), &size);
       compressed += size;
     } else {
-      const int size =
-          LZ4_compress_default(each.data(), space.data(), static_cast<int>(each.size()),
-                               static_cast<int>(space.size()));
+      const int size = LZ4_compress_default(
+          each.data(), space.data(), static_cast<int>(each.size()), static_cast<int>(space.size()));
       must(size > 0, "lz4 does not compress");
       compressed += static_cast<std::size_t>(size);
     }

@@ -9,9 +9,9 @@
 //   large        records of 50 MB, whose values compress; spilled by lz4
 //   one_key      every record has the same key, and so goes to one of 8 partitions
 //
-// Right is: keys in order; equal keys in the order in which they came; each record in its partition,
-// byte for byte, and there once (by number and sum). The keys are pseudo-random numbers of the records'
-// numbers, and the values begin with those.
+// Right is: keys in order; equal keys in the order in which they came; each record in its
+// partition, byte for byte, and there once (by number and sum). The keys are pseudo-random numbers
+// of the records' numbers, and the values begin with those.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -175,11 +175,11 @@ int main(int argc, char** argv) {
                   words.number("value-bytes", which.value_bytes));
   const auto platform = make_linux_platform();
   const double begin = terasort::seconds_now();
-  auto collector = must(
-      batch::OutputCollector::create(*platform, {.partitions = partitions,
-                                                 .memory_bytes = memory_mib << 20,
-                                                 .codec = which.codec,
-                                                 .spill_directory = words.text("spills")}));
+  auto collector =
+      must(batch::OutputCollector::create(*platform, {.partitions = partitions,
+                                                      .memory_bytes = memory_mib << 20,
+                                                      .codec = which.codec,
+                                                      .spill_directory = words.text("spills")}));
   Judged expected;
   for (std::uint64_t number = 0; number < records.count(); ++number) {
     const std::string_view key = records.key_of(number);

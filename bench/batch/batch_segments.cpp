@@ -1,11 +1,11 @@
 // batch_segments write DIRECTORY
 // batch_segments read DIRECTORY...
 //
-// Segments of every codec, with records that HadoopSegments.java makes as well, so that either side can
-// judge what the other has written: DIRECTORY/CODEC.out and its index DIRECTORY/CODEC.index.
+// Segments of every codec, with records that HadoopSegments.java makes as well, so that either side
+// can judge what the other has written: DIRECTORY/CODEC.out and its index DIRECTORY/CODEC.index.
 //
-// `read` prints a line for each directory and codec: "DIRECTORY CODEC read RECORDS" where every record
-// is the one that was written, "DIRECTORY CODEC refused MESSAGE" where reading fails, and
+// `read` prints a line for each directory and codec: "DIRECTORY CODEC read RECORDS" where every
+// record is the one that was written, "DIRECTORY CODEC refused MESSAGE" where reading fails, and
 // "DIRECTORY CODEC WRONG …" where it does not fail and gives other records.
 #include <cstdint>
 #include <cstdio>
