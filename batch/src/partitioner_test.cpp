@@ -53,8 +53,12 @@ TEST(TotalOrderPartitioner, PartitionsAreInOrder) {
     EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
     EXPECT_EQ(found.back(), partitions - 1);
     for (std::size_t i = 0; i < sorted.size(); ++i) {
-      if (found[i] > 0) EXPECT_GE(sorted[i], cut_points->keys[found[i] - 1]);
-      if (found[i] < partitions - 1) EXPECT_LT(sorted[i], cut_points->keys[found[i]]);
+      if (found[i] > 0) {
+        EXPECT_GE(sorted[i], cut_points->keys[found[i] - 1]);
+      }
+      if (found[i] < partitions - 1) {
+        EXPECT_LT(sorted[i], cut_points->keys[found[i]]);
+      }
     }
   }
 }
