@@ -26,7 +26,7 @@ FoldTable::FoldTable(std::size_t memory_bytes, std::size_t state_bytes)
   // A place is 32 bits of units.
   arena_bytes_ = std::min(arena_bytes_, (std::size_t{1} << 32) * unit - unit);
   arena_ = std::make_unique_for_overwrite<char[]>(arena_bytes_);
-  hashes_.resize(most_records);
+  hashes_.resize(fetched_records);
 }
 
 std::string_view FoldTable::key_of(const char* entry) const {
@@ -48,33 +48,44 @@ char* FoldTable::add(std::string_view key, Slot& slot, std::uint32_t tag) {
   return at;
 }
 
-FoldTable::Found FoldTable::look_up(std::span<const RecordView> records, std::span<void*> states,
-                                    std::span<void*> added) {
-  HUMMER_ASSERT(records.size() <= most_records);
+void FoldTable::fetch(std::span<const RecordView> records) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     hashes_[i] = hash_bytes(records[i].key_data, records[i].key_bytes);
     __builtin_prefetch(&slots_[hashes_[i] & slot_mask_]);
   }
-  Found found;
-  for (; found.records < records.size(); ++found.records) {
-    const std::string_view key = records[found.records].key();
-    const std::uint64_t hash = hashes_[found.records];
-    const auto tag = static_cast<std::uint32_t>(hash >> 32);
-    char* at = nullptr;
-    for (std::size_t i = hash & slot_mask_;; i = (i + 1) & slot_mask_) {
-      Slot& slot = slots_[i];
-      if (slot.place == 0) {
-        at = add(key, slot, tag);
-        if (at == nullptr) return found;
-        added[found.added++] = at + head_bytes;
-        break;
-      }
-      if (slot.tag == tag && key_of(entry(slot.place)) == key) {
-        at = entry(slot.place);
-        break;
-      }
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Slot& slot = slots_[hashes_[i] & slot_mask_];
+    if (slot.place != 0) __builtin_prefetch(entry(slot.place), 1);
+  }
+}
+
+char* FoldTable::look_up(std::string_view key, std::uint64_t hash, bool& is_new) {
+  const auto tag = static_cast<std::uint32_t>(hash >> 32);
+  for (std::size_t i = hash & slot_mask_;; i = (i + 1) & slot_mask_) {
+    Slot& slot = slots_[i];
+    if (slot.place == 0) {
+      is_new = true;
+      return add(key, slot, tag);
     }
-    states[found.records] = at + head_bytes;
+    if (slot.tag == tag && key_of(entry(slot.place)) == key) return entry(slot.place);
+  }
+}
+
+FoldTable::Found FoldTable::look_up(std::span<const RecordView> records, std::span<void*> states,
+                                    std::span<void*> added) {
+  HUMMER_ASSERT(records.size() <= most_records);
+  Found found;
+  while (found.records < records.size()) {
+    const auto group =
+        records.subspan(found.records, std::min(fetched_records, records.size() - found.records));
+    fetch(group);
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      bool is_new = false;
+      char* const at = look_up(group[i].key(), hashes_[i], is_new);
+      if (at == nullptr) return found;
+      if (is_new) added[found.added++] = at + head_bytes;
+      states[found.records++] = at + head_bytes;
+    }
   }
   return found;
 }

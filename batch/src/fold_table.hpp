@@ -47,6 +47,9 @@ class FoldTable {
     std::uint32_t place = 0;  // in units, and one more; 0: empty
   };
   static constexpr std::size_t unit = 8;
+  // So many keys are looked for together, with what they need fetched ahead: it stays in the nearest
+  // cache until then.
+  static constexpr std::size_t fetched_records = 64;
   static constexpr std::size_t head_bytes = 8;  // the length of the key
 
   static constexpr std::size_t rounded(std::size_t bytes) {
@@ -54,7 +57,9 @@ class FoldTable {
   }
   char* entry(std::uint32_t place) const { return arena_.get() + (place - 1) * unit; }
   std::string_view key_of(const char* entry) const;
+  void fetch(std::span<const RecordView> records);
   // Null: it is full.
+  char* look_up(std::string_view key, std::uint64_t hash, bool& is_new);
   char* add(std::string_view key, Slot& slot, std::uint32_t tag);
 
   const std::size_t state_bytes_;  // rounded
@@ -65,7 +70,7 @@ class FoldTable {
   std::unique_ptr<char[]> arena_;
   std::size_t used_bytes_ = 0;
   std::size_t entries_ = 0;
-  std::vector<std::uint64_t> hashes_;
+  std::vector<std::uint64_t> hashes_;  // of those that are fetched
 };
 
 }  // namespace hummer::batch
