@@ -5,6 +5,7 @@
 #include "batch/radix_sort.hpp"
 #include "batch/records_for_test.hpp"
 #include "batch/sorted_records.hpp"
+#include "support/drawn_cases.hpp"
 
 namespace hummer::batch::bucket_sort_test {
 namespace {
@@ -82,7 +83,7 @@ TEST(RadixSort, SortsIndexesBeyondTheCache) {
   // Bits that differ: all, few in front, few behind, two far apart; and a part that is nearly all.
   for (const std::uint32_t mask : {0xFFFFFFFFU, 0xFF000000U, 0x1FFU, 0x80000001U, 0x00FFFF00U}) {
     for (const std::uint64_t others_one_in : {1, 1000}) {
-      std::vector<IndexEntry> entries(400'000);
+      std::vector<IndexEntry> entries(100'000 + drawn_cases(300'000));
       for (std::size_t i = 0; i < entries.size(); ++i) {
         const bool is_other = random.next() % others_one_in == 0;
         const auto drawn = static_cast<std::uint32_t>(random.next());
