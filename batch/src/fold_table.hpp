@@ -47,8 +47,8 @@ class FoldTable {
     std::uint32_t place = 0;  // in units, and one more; 0: empty
   };
   static constexpr std::size_t unit = 8;
-  // So many keys are looked for together, with what they need fetched ahead: it stays in the nearest
-  // cache until then.
+  // So many keys are looked for together, with what they need fetched ahead: it stays in the
+  // nearest cache until then.
   static constexpr std::size_t fetched_records = 64;
   static constexpr std::size_t head_bytes = 8;  // the length of the key
 
