@@ -16,37 +16,12 @@
 #include "batch/segment.hpp"
 #include "batch/segment_index.hpp"
 #include "batch/vint.hpp"
+#include "platform/memory_file_for_test.hpp"
 
 namespace {
 
 using namespace hummer;
 using namespace hummer::batch;
-
-class MemoryFile final : public ReadableFile, public WritableFile {
- public:
-  explicit MemoryFile(std::string bytes = {}) : bytes_(std::move(bytes)) {}
-  const std::string& path() const override { return path_; }
-  std::uint64_t size_bytes() const override { return bytes_.size(); }
-  Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
-    if (offset >= bytes_.size()) return std::size_t{0};
-    return bytes_.copy(into.data(), into.size(), offset);
-  }
-  Result<std::unique_ptr<Mapping>> map(std::uint64_t, std::size_t) override {
-    return Status(ErrorCode::io_error, "no mapping");
-  }
-  void advise_sequential() override {}
-  Status append(std::string_view bytes) override {
-    bytes_.append(bytes);
-    return {};
-  }
-  Status sync() override { return {}; }
-  Status close() override { return {}; }
-  const std::string& bytes() const { return bytes_; }
-
- private:
-  std::string path_ = "fuzz";
-  std::string bytes_;
-};
 
 struct Outcome {
   bool ok = false;

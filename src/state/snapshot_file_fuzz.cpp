@@ -11,30 +11,12 @@
 
 #include <hummer/detail/key_hash.hpp>
 
+#include "platform/memory_file_for_test.hpp"
 #include "state/snapshot_file.hpp"
 
 namespace {
 
 using namespace hummer;
-
-class MemoryFile final : public ReadableFile {
- public:
-  explicit MemoryFile(std::string bytes) : bytes_(std::move(bytes)) {}
-  const std::string& path() const override { return path_; }
-  std::uint64_t size_bytes() const override { return bytes_.size(); }
-  Result<std::size_t> read_at(std::uint64_t offset, std::span<char> into) override {
-    if (offset >= bytes_.size()) return std::size_t{0};
-    return bytes_.copy(into.data(), into.size(), offset);
-  }
-  Result<std::unique_ptr<Mapping>> map(std::uint64_t, std::size_t) override {
-    return Status(ErrorCode::io_error, "no mapping");
-  }
-  void advise_sequential() override {}
-
- private:
-  std::string path_ = "fuzz";
-  std::string bytes_;
-};
 
 template <typename T>
 T number_at(const std::string& bytes, std::size_t at) {
