@@ -1,21 +1,10 @@
-// Rows of TeraSort's input, as TeraGen of Hadoop makes them: 100 bytes, of which 10 are the key.
-//
-//   0   10   random bytes
-//   10   2   00 11
-//   12  32   number of the row, in hexadecimal digits
-//   44   4   88 99 AA BB
-//   48  48   12 random hexadecimal digits, each four times
-//   96   4   CC DD EE FF
-//
-// The random bytes of row n are the 128-bit state of a linear congruential generator after n + 1
-// steps from 0, so any row can be made by itself; the key of row 0 is "JimGrayRIP".
+// The input of teragen: rows that are made, not read (tera_row_layout.hpp).
 //
 //   auto rows = tera_rows_input(1'000'000);   // an input format without files
 //
 // Thread: a reader one.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -23,25 +12,9 @@
 
 #include <hummer/batch/record_reader.hpp>
 
+#include "batch/tera_row_layout.hpp"
+
 namespace hummer::batch {
-
-inline constexpr std::uint32_t tera_key_bytes = 10;
-inline constexpr std::uint32_t tera_value_bytes = 90;
-inline constexpr std::size_t tera_record_bytes = tera_key_bytes + tera_value_bytes;
-
-__extension__ using WideNumber = unsigned __int128;
-
-class TeraRows {
- public:
-  // From this row on.
-  explicit TeraRows(std::uint64_t row);
-  // 100 bytes.
-  void next(char* to);
-
- private:
-  std::uint64_t row_;
-  WideNumber state_ = 0;
-};
 
 class TeraRowReader final : public RecordReader {
  public:

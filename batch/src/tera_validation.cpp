@@ -1,12 +1,11 @@
 #include "tera_validation.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <utility>
 
+#include "batch/crc32.hpp"
 #include "fixed_reader.hpp"
 #include "input_splits.hpp"
 #include "task_threads.hpp"
@@ -47,8 +46,7 @@ Result<SplitValidation> validate_split(Platform& platform, const InputSplit& spl
         if (found.out_of_order++ == 0) found.first_out_of_order = reader.place_of(record);
       }
       last = record.key();
-      found.checksum +=
-          crc32_z(0, reinterpret_cast<const Bytef*>(record.key_data), tera_record_bytes);
+      found.checksum += crc32_after(0, {record.key_data, tera_record_bytes});
     }
     found.last_key = std::string(last);
     found.records += records->size();

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "batch/big_endian.hpp"
+
 namespace hummer::batch {
 namespace {
 
@@ -65,9 +67,8 @@ Status TextReader::pass_over_line() {
 }
 
 void TextReader::add_line(std::size_t begin, std::size_t end) {
-  const std::uint64_t offset = __builtin_bswap64(offset_of(begin));
   std::array<char, 8>& key = keys_[views_.size()];
-  std::memcpy(key.data(), &offset, key.size());
+  put_big_endian(key.data(), offset_of(begin));
   views_.push_back(
       {key.data(), buffer_.data() + begin, 8, static_cast<std::uint32_t>(end - begin)});
 }
@@ -102,9 +103,7 @@ Result<std::span<const RecordView>> TextReader::next() {
 }
 
 std::string TextReader::place_of(const RecordView& record) const {
-  std::uint64_t offset = 0;
-  std::memcpy(&offset, record.key_data, sizeof offset);
-  return fmt::format("'{}', line at byte {}", input_->path(), __builtin_bswap64(offset));
+  return fmt::format("'{}', line at byte {}", input_->path(), big_endian_64(record.key_data));
 }
 
 }  // namespace hummer::batch

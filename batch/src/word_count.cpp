@@ -67,9 +67,7 @@ Result<std::uint64_t> sum_of(GroupReader& group) {
 }  // namespace
 
 std::uint64_t count_in(std::string_view value) {
-  std::uint64_t count = 0;
-  if (value.size() == sizeof count) std::memcpy(&count, value.data(), sizeof count);
-  return __builtin_bswap64(count);
+  return value.size() == sizeof(std::uint64_t) ? big_endian_64(value.data()) : 0;
 }
 
 DecimalText::DecimalText(std::uint64_t number)

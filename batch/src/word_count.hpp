@@ -5,13 +5,14 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include <hummer/batch/combiner.hpp>
 #include <hummer/batch/folder.hpp>
 #include <hummer/batch/mapper.hpp>
 #include <hummer/batch/reducer.hpp>
+
+#include "batch/big_endian.hpp"
 
 namespace hummer::batch {
 
@@ -46,10 +47,7 @@ std::uint64_t count_in(std::string_view value);
 
 class CountBytes {
  public:
-  explicit CountBytes(std::uint64_t count) {
-    count = __builtin_bswap64(count);
-    std::memcpy(bytes_, &count, sizeof bytes_);
-  }
+  explicit CountBytes(std::uint64_t count) { put_big_endian(bytes_, count); }
   std::string_view view() const { return {bytes_, sizeof bytes_}; }
 
  private:

@@ -26,6 +26,22 @@ void copy_entries(const IndexEntry* from, IndexEntry* to, std::size_t count) {
   std::memcpy(to, from, count * sizeof(IndexEntry));
 }
 
+// Stably into `to` by the digit at `shift`. `next` has how many entries each digit has, and
+// afterwards where those of the digit end.
+template <std::size_t digits>
+void deal_out(const IndexEntry* from, IndexEntry* to, std::size_t count, unsigned shift,
+              std::array<std::uint32_t, digits>& next) {
+  std::uint32_t begin = 0;
+  for (std::uint32_t& each : next) {
+    const std::uint32_t of_digit = each;
+    each = begin;
+    begin += of_digit;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    to[next[(from[i].prefix >> shift) & (digits - 1)]++] = from[i];
+  }
+}
+
 // From the lowest of the bits [low, high) on; where the result is.
 template <unsigned digit_bits>
 IndexEntry* sort_from_low(IndexEntry* from, IndexEntry* other, std::size_t count, unsigned low,
@@ -46,15 +62,7 @@ IndexEntry* sort_from_low(IndexEntry* from, IndexEntry* other, std::size_t count
     const unsigned shift = low + pass * digit_bits;
     std::array<std::uint32_t, digits>& next = counts[pass];
     if (next[(from[0].prefix >> shift) & (digits - 1)] == count) continue;  // all have this digit
-    std::uint32_t begin = 0;
-    for (std::uint32_t& each : next) {
-      const std::uint32_t of_digit = each;
-      each = begin;
-      begin += of_digit;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      other[next[(from[i].prefix >> shift) & (digits - 1)]++] = from[i];
-    }
+    deal_out(from, other, count, shift, next);
     std::swap(from, other);
   }
   return from;
@@ -88,16 +96,8 @@ void sort_entries(IndexEntry* from, IndexEntry* other, std::size_t count, bool i
     const unsigned shift = high - dividing_bits;
     std::array<std::uint32_t, digits> next{};
     for (std::size_t i = 0; i < count; ++i) ++next[(from[i].prefix >> shift) & (digits - 1)];
+    deal_out(from, other, count, shift, next);
     std::uint32_t begin = 0;
-    for (std::uint32_t& each : next) {
-      const std::uint32_t of_digit = each;
-      each = begin;
-      begin += of_digit;
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      other[next[(from[i].prefix >> shift) & (digits - 1)]++] = from[i];
-    }
-    begin = 0;
     for (const std::uint32_t end : next) {
       sort_entries(other + begin, from + begin, end - begin, !into_other);
       begin = end;

@@ -19,6 +19,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <hummer/batch/key_order.hpp>
+
 #include "batch/big_endian.hpp"
 
 namespace hummer::batch {
@@ -26,18 +28,6 @@ namespace hummer::batch {
 inline constexpr std::size_t max_vint_bytes = 9;
 // Of a length, which is no larger than 2^31 − 1.
 inline constexpr std::size_t max_length_bytes = 5;
-
-// How many bytes follow a first byte.
-inline std::size_t vint_bytes_behind(signed char first) {
-  if (first >= -112) return 0;
-  return static_cast<std::size_t>(first >= -120 ? -112 - first : -120 - first);
-}
-
-inline std::size_t vint_bytes(std::int64_t number) {
-  if (number >= -112 && number <= 127) return 1;
-  const auto magnitude = static_cast<std::uint64_t>(number < 0 ? ~number : number);
-  return 1 + static_cast<std::size_t>(std::bit_width(magnitude | 1) + 7) / 8;
-}
 
 // Where it ends. REQUIRES: max_vint_bytes of room, of which what is behind the end may change.
 inline char* write_vint(char* to, std::int64_t number) {
@@ -61,7 +51,7 @@ inline const char* read_vint(const char* from, const char* end, std::int64_t& nu
     number = first;
     return from;
   }
-  const std::size_t bytes = vint_bytes_behind(first);
+  const std::size_t bytes = key_form::bytes_of_vint(static_cast<char>(first)) - 1;
   const auto left = static_cast<std::size_t>(end - from);
   if (left < bytes) return nullptr;
   std::uint64_t magnitude = 0;
