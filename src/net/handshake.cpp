@@ -142,7 +142,7 @@ class HandshakeConnector final : public Connector {
       co_return Status(ErrorCode::not_found, "this process has no device for it");
     }
     Result<std::unique_ptr<RemoteMemory>> opened = target_.remote->open(
-        place, target_.rings.shape.mirrored_bytes(), target_.rings.shape.slot_bytes);
+        place, target_.rings.shape.mirrored_bytes(), target_.rings.shape.largest_write_bytes());
     if (!opened.ok()) co_return opened.status();
     if ((*opened)->order() != order) {
       co_return Status(ErrorCode::not_found,

@@ -1,5 +1,7 @@
 #include "net/ring_layout.hpp"
 
+#include <algorithm>
+
 #include <bit>
 #include <cstring>
 #include <new>
@@ -95,6 +97,11 @@ std::size_t RingShape::segment_bytes() const {
 
 std::size_t RingShape::mirrored_bytes() const {
   return segment_bytes() + align_up(entries() * sizeof(std::uint64_t), page_bytes);
+}
+
+std::size_t RingShape::largest_write_bytes() const {
+  constexpr std::size_t pays = std::size_t{64} << 10;
+  return std::max<std::size_t>(slot_bytes, pays);
 }
 
 RingMemory::RingMemory(std::span<char> bytes, const RingShape& shape)

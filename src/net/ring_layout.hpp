@@ -46,6 +46,8 @@ struct RingShape {
   std::size_t segment_bytes() const;
   // With the counts of a ring that is mirrored.
   std::size_t mirrored_bytes() const;
+  // Of a ring that is mirrored: what goes by one write at most, so that small slots go together.
+  std::size_t largest_write_bytes() const;
 };
 
 struct RingMessage {

@@ -70,7 +70,9 @@ void RingMirror::write_payload(std::uint64_t first, std::uint64_t last) {
     const RingMessage message = ring_.written(first);
     if (message.kind != RingMessage::Kind::data) continue;
     const std::size_t place = ring_.place_of_slot(message.slot) + message.offset;
-    if (place != end) {
+    const bool adjoins = place >= end && place - end <= least_open_room + read_slack_bytes &&
+                         place + message.bytes - begin <= shape_.largest_write_bytes();
+    if (begin == end || !adjoins) {
       write_gathered();
       begin = place;
     }

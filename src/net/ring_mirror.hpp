@@ -18,7 +18,8 @@
 // from a circle of words, as a device may read the bytes of a write long after it was asked for,
 // and piece by piece.
 //
-// Writes of one show() that lie side by side go as one, but in mode `none`, where each is told.
+// Writes of one show() that lie side by side go as one, up to the shape's largest, but in mode
+// `none`, where each is told; what lies between the messages of two slots goes with them.
 //
 // Thread: the end's. Errors are those of the memory, and protocol_error for numbers that no end of
 // ours tells; they are kept.
@@ -65,6 +66,8 @@ class RingMirror {
   bool returns_tell() const { return order_ != WriteOrder::none; }
 
   Status progress();
+  // Writes that the device had no room for.
+  bool has_waiting() const { return !waiting_.empty(); }
   // Nothing waits and nothing is under way.
   bool all_written() const { return waiting_.empty() && memory_.under_way() == 0; }
 

@@ -45,7 +45,7 @@ Accept offer_remote(RemoteMemoryDevice* device, const Hello& hello, const RingsW
   const std::size_t bytes = wanted.shape.mirrored_bytes();
   if (bytes > RingShape::max_segment_bytes) return no_offer(too_large(bytes));
   Result<MadeRemoteMemory> made =
-      device->create(bytes, wanted.shape.slot_bytes, host_of(local.to_string()));
+      device->create(bytes, wanted.shape.largest_write_bytes(), host_of(local.to_string()));
   if (!made.ok()) return no_offer(made.status().message());
   const WriteOrder order = made->end->order();
   storage = RingStorage(std::shared_ptr<RemoteMemory>(std::move(made->end)));

@@ -167,10 +167,15 @@ class RingReceiver final : public TransportReceiver, public Poller {
   // The next message; empty: it is not there yet.
   Result<std::optional<RingMessage>> read_next() const;
   void took_next();
-  // With a mirror: what has come back and was not written to the sender yet.
+  // With a mirror: what has come back and was not written to the sender yet; and whether that is
+  // much.
   void tell_sender();
+  bool has_much_to_tell() const;
   // Looks after the mirror; false: it has failed.
   bool progress();
+  // Whether to do that now: a look at a device is a system call with some, so while there are
+  // messages at hand it is done now and then.
+  bool is_due();
 
   const TransportOptions options_;
   const RingShape shape_;
@@ -195,6 +200,8 @@ class RingReceiver final : public TransportReceiver, public Poller {
   bool idle_ = false;  // the last poll found nothing
   // With a mirror.
   std::optional<RingMirror> mirror_;
+  static constexpr std::uint32_t looks_apart = 8;
+  std::uint32_t looks_ = 0;
   bool told_parked_ = false;  // and was not woken since
   bool told_end_ = false;
   struct Seen {
@@ -279,7 +286,7 @@ Poll RingReceiver::poll(Received& received) {
   link_.write_out();
   if (last_seen_) return Poll::closed;
   idle_ = false;
-  const bool mirrored = progress();
+  const bool mirrored = !is_due() || progress();
   while (failure_.ok()) {
     if (!barriers_.empty() && barriers_.front().position <= next_) {
       Barrier barrier = std::move(barriers_.front());
@@ -418,8 +425,8 @@ void RingReceiver::release_closes() {
     ++released_;
   }
   ring().released().store(released_, std::memory_order_release);
-  // What is little waits until the executor looks at its pollers.
-  if (mirror_ && released_ - mirror_->told_released() >= shape_.entries() / 4) tell_sender();
+  // What is little waits until there is nothing else to do.
+  if (mirror_ && has_much_to_tell()) tell_sender();
   wake_sender();
 }
 
@@ -440,9 +447,18 @@ void RingReceiver::tell_sender() {
   mirror_->release(released_);
 }
 
+bool RingReceiver::has_much_to_tell() const {
+  return released_ - mirror_->told_released() >= shape_.entries() / 4 ||
+         slots_->returned() - mirror_->given_back() >= std::max<std::uint64_t>(shape_.slots / 4, 1);
+}
+
+bool RingReceiver::is_due() {
+  return mirror_ && (!is_shown() || mirror_->has_waiting() || ++looks_ % looks_apart == 0);
+}
+
 bool RingReceiver::progress() {
   if (!mirror_) return true;
-  tell_sender();
+  if (!is_shown() || has_much_to_tell()) tell_sender();
   const bool moved = mirror_->progress().ok();
   wake_sender();
   return moved;
@@ -465,6 +481,7 @@ void RingReceiver::took_next() {
 
 bool RingReceiver::flush() {
   if (!failure_.ok()) return true;
+  if (mirror_) tell_sender();
   (void)progress();
   wake_sender();
   // Its memory may be gone before a last write of this end has left.
@@ -485,6 +502,7 @@ void RingReceiver::abandon(const Status& why) {
 }
 
 bool RingReceiver::poll() {
+  if (mirror_ && !idle_ && !is_due()) return false;
   const bool failed = !progress() && mirror_->progress().code() != ErrorCode::peer_gone;
   if (!idle_ || (!failed && !sender_went_on())) return false;
   idle_ = false;
@@ -498,6 +516,7 @@ bool RingReceiver::prepare_park() {
     ring().receiver_parked().set();
     return !sender_went_on();
   }
+  tell_sender();
   if (progress() && !mirror_->all_written()) return false;
   // A task that waits for room asks for nothing, and the sender may say meanwhile that it parks.
   if (read_frames() && idle_) {

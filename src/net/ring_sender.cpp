@@ -27,6 +27,9 @@ class RingSenderState final : public Poller {
         storage(std::move(storage_)),
         ring(storage.bytes(), shape),
         link(std::move(stream), options.capacity()),
+        gathered_bytes(std::min<std::size_t>({std::max(shape.slot_bytes, least_gathered_bytes),
+                                              most_gathered_bytes,
+                                              std::size_t{shape.slots} * shape.slot_bytes / 4})),
         is_out(shape.slots, false) {
     if (RemoteMemory* const memory = storage.remote().get()) {
       mirror.emplace(RingMirror::End::sender, *memory, ring, shape);
@@ -44,6 +47,7 @@ class RingSenderState final : public Poller {
   void look();
   // In the open slot, or in another one.
   bool make_room(std::size_t minimum);
+  std::uint32_t take_free_slot();
   // Controls have entries of their own.
   bool has_entry() const { return position - released < shape.entries() - shape.controls; }
   std::span<char> room() const {
@@ -51,6 +55,9 @@ class RingSenderState final : public Poller {
   }
   void publish(RingMessage message, bool more);
   void show_all();
+  // With a mirror a write for each element would cost more than the element, so what is little
+  // waits for more, until the executor has been round once without anything new.
+  void show_if_quiet();
   bool everything_released() const { return last_sent && released == position; }
   void notify_task();
 
@@ -70,6 +77,11 @@ class RingSenderState final : public Poller {
   bool receiver_went_on() const { return slot_came_back() || released_by_receiver() != released; }
 
   static constexpr std::uint32_t no_slot = UINT32_MAX;
+  static constexpr std::uint32_t least_gathered_bytes = 64 << 10;
+  static constexpr std::size_t most_gathered_bytes = std::size_t{256} << 10;
+  // A look at a device is a system call with some; what keeps neither task nor write waiting needs
+  // one now and then.
+  static constexpr std::uint32_t looks_apart = 8;
 
   const TransportOptions options;
   const RingShape shape;
@@ -78,12 +90,13 @@ class RingSenderState final : public Poller {
   std::optional<RingMirror> mirror;  // of a ring that is not shared memory
   FrameLink link;
   Executor* executor = nullptr;
-  WakeEvent* task_event = nullptr;  // null once the end is gone
-  WakeEvent event;                  // the pump's
+  WakeEvent* task_event = nullptr;       // null once the end is gone
+  WakeEvent event;                       // the pump's
+  const std::size_t gathered_bytes = 0;  // with a mirror: what is shown at once
   std::atomic<bool> dropped{false};
   Status failure;
 
-  std::vector<std::uint32_t> free_slots;  // the last one is the warmest
+  std::deque<std::uint32_t> free_slots;  // the last one is the warmest
   std::vector<bool> is_out;
   std::uint32_t open = no_slot;
   std::size_t open_used = 0;
@@ -98,6 +111,10 @@ class RingSenderState final : public Poller {
   // With a mirror.
   bool mirror_ended = false;  // by a failure
   std::uint64_t released_at_end = 0;
+  std::size_t unshown_bytes = 0;
+  bool show_asked = false;  // of what is not shown, some need not wait for more
+  std::uint64_t position_at_look = 0;
+  std::uint32_t looks = 0;
   bool told_parked = false;                     // and was not woken since
   std::optional<std::uint64_t> receiver_parks;  // having seen so many messages
 };
@@ -296,23 +313,44 @@ bool RingSenderState::make_room(std::size_t minimum) {
   }
   if (open != no_slot) return true;
   if (!has_entry() || free_slots.empty()) return false;
-  open = free_slots.back();
-  free_slots.pop_back();
+  open = take_free_slot();
   open_used = 0;
   return true;
+}
+
+std::uint32_t RingSenderState::take_free_slot() {
+  std::uint32_t slot = 0;
+  if (mirror) {  // in their order, so that neighbours are written together
+    slot = free_slots.front();
+    free_slots.pop_front();
+  } else {
+    slot = free_slots.back();
+    free_slots.pop_back();
+  }
+  return slot;
 }
 
 void RingSenderState::publish(RingMessage message, bool more) {
   message.barriers = barriers;
   ring.write(position, message);
   ++position;
-  if (!more) show_all();
+  unshown_bytes += message.bytes;
+  show_asked = show_asked || !more;
+  const bool gathers = mirror && !message.last && unshown_bytes < gathered_bytes &&
+                       position - shown < shape.entries() / 4;
+  if (show_asked && !gathers) show_all();
+}
+
+void RingSenderState::show_if_quiet() {
+  if (std::exchange(position_at_look, position) == position && show_asked) show_all();
 }
 
 void RingSenderState::show_all() {
   if (shown == position) return;
   const std::uint64_t first = shown;
   for (; shown < position; ++shown) ring.show(shown);
+  unshown_bytes = 0;
+  show_asked = false;
   if (mirror) mirror->show(first, position);
   wake_receiver();
 }
@@ -328,7 +366,9 @@ void RingSenderState::wake_receiver() {
 }
 
 bool RingSenderState::poll() {
-  if (mirror && !mirror_ended && !mirror->progress().ok()) {
+  if (mirror) show_if_quiet();
+  const bool looks_now = waiting || (mirror && mirror->has_waiting()) || ++looks % looks_apart == 0;
+  if (mirror && looks_now && !mirror_ended && !mirror->progress().ok()) {
     mirror_ended = true;
     look();
     notify_task();
@@ -350,7 +390,11 @@ bool RingSenderState::prepare_park() {
     ring.sender_parked().set();
     return !receiver_went_on();
   }
-  if (!mirror_ended && failure.ok() && !mirror->all_written()) return false;
+  if (show_asked) show_all();
+  if (!mirror_ended && failure.ok() && !mirror->all_written()) {
+    (void)mirror->progress();
+    if (!mirror->all_written()) return false;
+  }
   if (!waiting) return true;
   if (!told_parked) {
     told_parked = true;
