@@ -44,7 +44,7 @@ void tell(CommandLine& line, ClassOptions& options) {
   line.option("--combiner", options.combiner, "LIBRARY.CLASS [none]");
   line.option("--reducer", options.reducer, "LIBRARY.CLASS [hummer.IdentityReducer]");
   line.option("--folder", options.folder,
-              "LIBRARY.CLASS: without sorting, instead of combiner and reducer [none]");
+              "LIBRARY.CLASS: instead of a combiner; without a reducer nothing is sorted [none]");
   line.option("--partitioner", options.partitioner, "LIBRARY.CLASS [hummer.HashPartitioner]");
   line.option("--map-command", options.map_command,
               "a program as the mapper: lines on its standard input and output");
@@ -117,9 +117,8 @@ Status take_programs(const ClassOptions& options, batch::Job& job) {
     };
   }
   if (options.reduce_command.empty()) return Status();
-  if (!options.reducer.empty() || !options.folder.empty()) {
-    return Status(ErrorCode::invalid_argument,
-                  "--reduce-command, --reducer and --folder exclude each other");
+  if (!options.reducer.empty()) {
+    return Status(ErrorCode::invalid_argument, "--reduce-command and --reducer exclude each other");
   }
   job.reducer = [command = options.reduce_command, parameters = job.parameters] {
     return std::make_unique<batch::StreamingReducer>(command, parameters);
@@ -146,9 +145,8 @@ Status take(const batch::ClassLibraries& libraries, const ClassOptions& options,
   if (options.inputs.empty() || options.output.empty()) {
     return Status(ErrorCode::invalid_argument, "name an --input and the --output");
   }
-  if (!options.folder.empty() && !(options.reducer.empty() && options.combiner.empty())) {
-    return Status(ErrorCode::invalid_argument,
-                  "--folder stands instead of --combiner and --reducer");
+  if (!options.folder.empty() && !options.combiner.empty()) {
+    return Status(ErrorCode::invalid_argument, "--folder stands instead of --combiner");
   }
   HUMMER_TRY(take_definitions(options, job));
   HUMMER_TRY(find_class(libraries, "--mapper", options.mapper, job.mapper));

@@ -14,12 +14,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include <hummer/batch/folder.hpp>
 #include <hummer/batch/record_output.hpp>
-
-#include "fold_table.hpp"
 
 namespace hummer::batch {
 
@@ -41,17 +39,12 @@ class FoldedOutput final : public MapOutput {
   Status take(std::span<const RecordView> records) override;
 
  private:
-  Status fold(std::span<const RecordView> records);
   // Hands over what is in the table, which is empty then.
   Status hand_over(Form form, RecordOutput& output);
 
-  Folder& folder_;
   const Form form_;
   RecordOutput& output_;
-  FoldTable table_;
-  std::vector<void*> states_;
-  std::vector<void*> added_;
-  std::vector<Folder::Entry> entries_;
+  const std::unique_ptr<FoldTable> table_;
   std::uint64_t handed_over_ = 0;
   bool was_full_ = false;
 };

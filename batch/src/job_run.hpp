@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include <hummer/batch/job.hpp>
@@ -26,12 +27,19 @@ struct JobRun {
   std::atomic<bool> is_stopping{false};
 
   std::size_t memory_per_thread() const { return job.memory_bytes / threads; }
+  // Whether what mappers emit is folded, and whether reduce tasks do nothing else.
   bool folds() const { return job.folder != nullptr && reducers > 0; }
+  bool reduces_by_folding() const { return folds() && job.reducer == nullptr; }
   bool writes_files() const { return job.output_format.has_files; }
   // Whether map tasks of a thread collect into the same memory.
   bool shares_memory() const { return job.max_attempts == 1; }
   // How keys are sorted on their way to reducers.
-  KeyOrder order() const { return folds() ? KeyOrder(KeyOrder::Form::none) : job.sort_order; }
+  KeyOrder order() const {
+    return reduces_by_folding() ? KeyOrder(KeyOrder::Form::none) : job.sort_order;
+  }
+  std::unique_ptr<Reducer> make_reducer() const {
+    return job.reducer != nullptr ? job.reducer() : std::make_unique<IdentityReducer>();
+  }
 };
 
 }  // namespace hummer::batch

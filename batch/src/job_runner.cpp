@@ -26,9 +26,9 @@ Status check_job(const Job& job, std::uint32_t threads) {
   const auto wrong = [](std::string message) {
     return Status(ErrorCode::invalid_argument, std::move(message));
   };
-  if (job.mapper == nullptr || job.reducer == nullptr || job.partitioner == nullptr ||
+  if (job.mapper == nullptr || job.partitioner == nullptr ||
       job.input_format.make_reader == nullptr || job.output_format.make_writer == nullptr) {
-    return wrong("a job has a mapper, a reducer, a partitioner, and formats");
+    return wrong("a job has a mapper, a partitioner, and formats");
   }
   if (job.inputs.empty() && job.input_format.has_files) return wrong("a job needs an input");
   if (threads > most_threads) {

@@ -14,6 +14,12 @@ std::size_t collector_bytes(const JobRun& run) {
   return std::max(bytes, OutputCollector::least_memory_bytes);
 }
 
+// Reduce tasks that read a shared collector at the same time; one that ends with a file is read by
+// nobody.
+std::size_t takes_at_once(const JobRun& run) {
+  return run.shares_memory() ? std::max(std::min(run.threads, run.reducers), 1U) : 1;
+}
+
 }  // namespace
 
 Status GuardedCombiner::combine(GroupReader& group, RecordBuffer& out) {
@@ -50,7 +56,8 @@ Status MapCollection::open() {
                                                            .order = run_.order(),
                                                            .codec = run_.codec,
                                                            .spill_directory = run_.spill_directory,
-                                                           .combiner = combiner_.get()});
+                                                           .combiner = combiner_.get(),
+                                                           .takes_at_once = takes_at_once(run_)});
   if (!collector.ok()) return collector.status();
   collector_ = std::move(*collector);
   collected_ = std::make_unique<CollectedOutput>(*partitioner_, *collector_);

@@ -139,7 +139,7 @@ Status reduce_groups(JobRun& run, TaskContext& context, RecordStream& input, Rec
   GroupReader groups(input, run.job.has_group_order ? run.job.group_order : run.job.sort_order);
   std::unique_ptr<Reducer> reducer;
   HUMMER_TRY(call_guarded("the reducer", [&] {
-    reducer = run.job.reducer();
+    reducer = run.make_reducer();
     return reducer->open(context);
   }));
   const Status status =
@@ -209,8 +209,8 @@ Status reduce(JobRun& run, TaskContext& context,
   ReduceInput input(merger, context);
   PartOutput part(run);
   HUMMER_TRY(part.open(context));
-  HUMMER_TRY(run.folds() ? reduce_by_folding(run, context, input, part.output())
-                         : reduce_groups(run, context, input, part.output()));
+  HUMMER_TRY(run.reduces_by_folding() ? reduce_by_folding(run, context, input, part.output())
+                                      : reduce_groups(run, context, input, part.output()));
   HUMMER_TRY(part.close(context));
   count_framework(context, "Reduce input records", input.records());
   count_framework(context, "Reduce output records", part.output().records());

@@ -30,8 +30,8 @@ std::uint64_t spaces_in(const char* block) {
 // Calls take(begin, end) for each word, with offsets in the text.
 template <typename Take>
 void for_each_word(std::string_view text, Take&& take) {
-  constexpr std::size_t none = ~std::size_t{0};
-  std::size_t begin = none;  // of a word that has no end yet
+  std::size_t begin = 0;  // of a word that has no end yet
+  bool is_open = false;   // whether there is one
   for (std::size_t block = 0; block < text.size(); block += block_bytes) {
     const std::size_t size = std::min(block_bytes, text.size() - block);
     std::array<char, block_bytes> last;  // nothing is read behind the text
@@ -42,19 +42,35 @@ void for_each_word(std::string_view text, Take&& take) {
       bytes = last.data();
     }
     const std::uint64_t letters = ~spaces_in(bytes);
-    const std::uint64_t before = letters << 1 | (begin != none ? 1 : 0);
-    // Where a word begins, or what is behind one does.
-    for (std::uint64_t changes = letters ^ before; changes != 0; changes &= changes - 1) {
-      const std::size_t at = block + static_cast<std::size_t>(std::countr_zero(changes));
-      if (begin == none) {
-        begin = at;
-      } else {
-        take(begin, at);
-        begin = none;
-      }
+    const std::uint64_t before = letters << 1 | (is_open ? 1 : 0);
+    std::uint64_t begins = letters & ~before;
+    std::uint64_t ends = ~letters & before;
+    const auto taken = [block](std::uint64_t& borders) {
+      const std::size_t at = block + static_cast<std::size_t>(std::countr_zero(borders));
+      borders &= borders - 1;
+      return at;
+    };
+    if (is_open && ends != 0) take(begin, taken(ends));
+    while (ends != 0) {
+      const std::size_t from = taken(begins);
+      take(from, taken(ends));
     }
+    if (begins != 0) begin = taken(begins);
+    is_open = letters >> (block_bytes - 1) != 0;
   }
-  if (begin != none) take(begin, text.size());
+  if (is_open) take(begin, text.size());
+}
+
+// How many of the lines, from the first on, lie one behind the other in a text, with a line end
+// between them, as they come from a reader of texts: one stretch of text costs less than each line
+// by itself, and a line end parts words like any whitespace.
+std::size_t lines_that_adjoin(std::span<const RecordView> lines) {
+  std::size_t count = 1;
+  for (; count < lines.size(); ++count) {
+    const char* const end = lines[count - 1].value_data + lines[count - 1].value_bytes;
+    if (lines[count].value_data != end + 1 || *end != '\n') break;
+  }
+  return count;
 }
 
 Result<std::uint64_t> sum_of(GroupReader& group) {
@@ -66,20 +82,31 @@ Result<std::uint64_t> sum_of(GroupReader& group) {
 
 }  // namespace
 
-std::uint64_t count_in(std::string_view value) {
-  return value.size() == sizeof(std::uint64_t) ? big_endian_64(value.data()) : 0;
-}
-
 DecimalText::DecimalText(std::uint64_t number)
     : size_(static_cast<std::size_t>(std::to_chars(digits_, digits_ + sizeof digits_, number).ptr -
                                      digits_)) {}
 
-void WordMapper::map_record(const RecordView& line, MapOutput& output) {
+Status WordMapper::map(std::span<const RecordView> lines, MapOutput& output) {
   static const CountBytes one(1);
-  const std::string_view text = line.value();
-  for_each_word(text, [&](std::size_t begin, std::size_t end) {
-    output.emit(text.substr(begin, end - begin), one.view());
-  });
+  const std::string_view count = one.view();
+  std::size_t words = 0;
+  while (!lines.empty()) {
+    const std::size_t together = lines_that_adjoin(lines);
+    const char* const begin = lines.front().value_data;
+    const RecordView& last = lines[together - 1];
+    const char* const end = last.value_data + last.value_bytes;
+    for_each_word({begin, end}, [&](std::size_t from, std::size_t to) {
+      words_[words++] = {begin + from, count.data(), static_cast<std::uint32_t>(to - from),
+                         static_cast<std::uint32_t>(count.size())};
+      if (words == words_.size()) {
+        output.emit_all(words_);
+        words = 0;
+      }
+    });
+    lines = lines.subspan(together);
+  }
+  output.emit_all(std::span(words_).first(words));
+  return Status();
 }
 
 Status SumCombiner::combine(GroupReader& group, RecordBuffer& out) {
@@ -96,9 +123,6 @@ Status SumReducer::reduce_group(GroupReader& group, RecordOutput& output) {
   return Status();
 }
 
-void SumFolder::fold_record(Sum& sum, const RecordView& record) {
-  sum.value += count_in(record.value());
-}
 void SumFolder::emit_state(std::string_view key, const Sum& sum, RecordOutput& output) {
   output.emit(key, CountBytes(sum.value).view());
 }

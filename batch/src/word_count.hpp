@@ -4,7 +4,9 @@
 // Counts are 8 bytes, big-endian, on their way, and decimal in the result.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include <hummer/batch/combiner.hpp>
@@ -16,9 +18,13 @@
 
 namespace hummer::batch {
 
-class WordMapper final : public RecordMapper<WordMapper> {
+// Words go out as views of their lines.
+class WordMapper final : public Mapper {
  public:
-  void map_record(const RecordView& line, MapOutput& output);
+  Status map(std::span<const RecordView> lines, MapOutput& output) override;
+
+ private:
+  std::array<RecordView, 256> words_;  // as many as a table takes at once
 };
 
 class SumCombiner final : public Combiner {
@@ -31,19 +37,21 @@ class SumReducer final : public GroupedReducer<SumReducer> {
   Status reduce_group(GroupReader& group, RecordOutput& output);
 };
 
+// Of a count on its way; 0 where it has not 8 bytes.
+inline std::uint64_t count_in(std::string_view value) {
+  return value.size() == sizeof(std::uint64_t) ? big_endian_64(value.data()) : 0;
+}
+
 struct Sum {
   std::uint64_t value = 0;
 };
 
 class SumFolder final : public StateFolder<SumFolder, Sum> {
  public:
-  void fold_record(Sum& sum, const RecordView& record);
+  void fold_record(Sum& sum, const RecordView& record) { sum.value += count_in(record.value()); }
   void emit_state(std::string_view key, const Sum& sum, RecordOutput& output);
   void finish_state(std::string_view key, const Sum& sum, RecordOutput& output);
 };
-
-// Of a count on its way; 0 where it has not 8 bytes.
-std::uint64_t count_in(std::string_view value);
 
 class CountBytes {
  public:

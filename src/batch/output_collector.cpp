@@ -65,6 +65,9 @@ Result<std::unique_ptr<OutputCollector>> OutputCollector::create(Platform& platf
   if (options.merge_factor < 2) {
     return Status(ErrorCode::invalid_argument, "a collector merges two streams at once or more");
   }
+  if (options.takes_at_once == 0) {
+    return Status(ErrorCode::invalid_argument, "one partition or more is read at once");
+  }
   const std::size_t buffer_bytes =
       std::min(options.memory_bytes / memory_per_buffers, most_buffers_bytes);
   return std::unique_ptr<OutputCollector>(
@@ -138,14 +141,22 @@ Status OutputCollector::spill() {
   ++metrics_.spills;
   metrics_.spilled_records += writer->records();
   metrics_.spilled_bytes += file->size_bytes();
+  largest_spilled_bytes_ = std::max(largest_spilled_bytes_, file->largest_record_bytes());
   spills_.push_back(std::move(*file));
   metrics_.spill_nanoseconds += nanoseconds_since(platform_, begin) -
                                 (sort_nanoseconds_.load(std::memory_order_relaxed) - sorted_before);
   // Each has descriptors of its own, so they do not become many more than a merge takes.
   if (spills_.size() >= 2 * merge_factor_) {
-    HUMMER_TRY(merge_spills(smallest_spills(merge_factor_), merge_factor_));
+    if (streams_in(buffer_bytes_) < merge_factor_) arena_.give_back();
+    const std::size_t count = streams_in(options_.memory_bytes);
+    HUMMER_TRY(merge_spills(smallest_spills(count), count));
   }
   return Status();
+}
+
+std::size_t OutputCollector::streams_in(std::size_t memory_bytes) const {
+  return std::clamp(memory_bytes / std::max(largest_spilled_bytes_, least_stream_buffer),
+                    std::size_t{2}, merge_factor_);
 }
 
 std::size_t OutputCollector::smallest_spills(std::size_t count) const {
@@ -204,9 +215,9 @@ Status OutputCollector::merge_spills(std::size_t first, std::size_t count) {
   return Status();
 }
 
-Status OutputCollector::merge_spills_to(std::size_t most) {
+Status OutputCollector::merge_spills_to(std::size_t most, std::size_t memory_bytes) {
   while (spills_.size() > most) {
-    const std::size_t count = std::min(spills_.size() - most + 1, merge_factor_);
+    const std::size_t count = std::min(spills_.size() - most + 1, streams_in(memory_bytes));
     HUMMER_TRY(merge_spills(smallest_spills(count), count));
   }
   return Status();
@@ -214,8 +225,20 @@ Status OutputCollector::merge_spills_to(std::size_t most) {
 
 Status OutputCollector::finish() {
   HUMMER_ASSERT(!is_finished_);
+  std::size_t memory_bytes = buffer_bytes_;
+  const bool is_large = largest_spilled_bytes_ > least_stream_buffer;
+  if (is_large && !arena_.empty() &&
+      spills_.size() >= streams_in(memory_bytes / options_.takes_at_once)) {
+    HUMMER_TRY(spill());
+  }
+  if (arena_.empty()) {
+    arena_.give_back();
+    memory_bytes = options_.memory_bytes;
+  }
   // One of the streams is what is in memory.
-  HUMMER_TRY(merge_spills_to(std::max(merge_factor_ - 1, std::size_t{1})));
+  const std::size_t in_memory = arena_.empty() ? 0 : 1;
+  const std::size_t most = streams_in(memory_bytes / options_.takes_at_once) - in_memory;
+  HUMMER_TRY(merge_spills_to(most, memory_bytes));
   is_finished_ = true;
   for (Bucket& bucket : buckets_) bucket.end = bucket.at;
   return Status();
@@ -248,9 +271,9 @@ Result<SegmentPlace> OutputCollector::write_partition(std::uint32_t partition,
   // What was never spilled was not combined yet.
   const bool combines = streams.size() >= combined_at_streams || spills_.empty();
   MergedRecords merged(options_, std::move(streams), combines);
-  auto count = append_all(merged, writer);
-  if (!count.ok()) return count.status();
-  metrics_.written_records += *count;
+  auto appended = append_all(merged, writer);
+  if (!appended.ok()) return appended.status();
+  metrics_.written_records += appended->records;
   return writer.finish();
 }
 

@@ -20,7 +20,10 @@
 // bucket that is being sorted, buffers of spill files. It is touched as records come. Beside it are
 // 32 bytes per partition, 24 per partition and spill file, and what a codec takes. A stream of
 // take() has an index of its own, 8 bytes per record of its partition that is in memory (16 while
-// it is made), and buffers of a sixteenth of the memory at most.
+// it is made), and buffers of a sixteenth of the memory at most. A stream of a spill file holds its
+// next record as a whole: where the buffers' part has no room for one of the largest records per
+// stream, nothing stays in the arena, its memory is theirs, and fewer are merged at once; so the
+// limit holds, but for two of the largest records that each merge needs.
 //
 // Spill files have no names, and are gone when the collector is, or the process.
 //
@@ -61,6 +64,7 @@ struct CollectorOptions {
   Combiner* combiner = nullptr;  // for what is spilled, and for merges of three streams and more
   StreamCombiner* stream_combiner = nullptr;  // instead of it, where groups are found elsewhere
   std::size_t merge_factor = 100;  // streams that are merged at once, as far as memory has buffers
+  std::size_t takes_at_once = 1;   // partitions of which streams are read at the same time
 };
 
 struct CollectorMetrics {
@@ -118,8 +122,10 @@ class OutputCollector {
   Status spill();
   // Replaces `count` neighbours by one.
   Status merge_spills(std::size_t first, std::size_t count);
-  // Until there are no more spill files than that.
-  Status merge_spills_to(std::size_t most);
+  // Until there are no more spill files than that, in so much memory.
+  Status merge_spills_to(std::size_t most, std::size_t memory_bytes);
+  // How many streams of spill files may be read at once in so much memory, as each holds a record.
+  std::size_t streams_in(std::size_t memory_bytes) const;
   // Those `count` neighbours that have the fewest bytes: the first of them.
   std::size_t smallest_spills(std::size_t count) const;
   // Of a partition in spill files, in their order; null streams are left out.
@@ -137,6 +143,7 @@ class OutputCollector {
   RecordArena arena_;
   std::vector<Bucket> buckets_;
   std::vector<SpillFile> spills_;
+  std::size_t largest_spilled_bytes_ = 0;  // of a record
   std::uint64_t collected_bytes_ = 0;
   CollectorMetrics metrics_;  // what happened until the last spill
   std::atomic<std::uint64_t> sort_nanoseconds_{0};

@@ -207,6 +207,27 @@ TEST(OutputCollector, TakesRecordsLargerThanAPiece) {
   expect_sorted({.partitions = 20, .memory_bytes = OutputCollector::least_memory_bytes}, drawn, 5);
 }
 
+TEST(OutputCollector, ReadsNoMoreLargeRecordsAtOnceThanItHasRoomFor) {
+  Random random(8);
+  constexpr std::size_t memory_bytes = std::size_t{4} << 20;
+  constexpr std::size_t largest_bytes = 300'000;
+  std::vector<Drawn> drawn = draw(random, "few distinct", 250, 2);
+  for (Drawn& each : drawn) {
+    each.record.second.append(largest_bytes / 2 + random.below(largest_bytes / 3), 'x');
+  }
+  for (const std::size_t takes : {1, 2, 3}) {
+    const CollectorOptions options{
+        .partitions = 2, .memory_bytes = memory_bytes, .takes_at_once = takes};
+    expect_sorted(options, drawn, 10);
+    auto node = make_simulated_platform({.seed = 1});
+    auto collector = make_collector(*node, options);
+    ASSERT_TRUE(collect_all(*collector, drawn).ok());
+    ASSERT_TRUE(collector->finish().ok());
+    EXPECT_LE(collector->take(0)->size() * largest_bytes / 2 * takes, memory_bytes);
+    EXPECT_GE(collector->metrics().spilled_records, drawn.size()) << "some are still in memory";
+  }
+}
+
 TEST(OutputCollector, RefusesARecordThatItHasNoRoomFor) {
   auto node = make_simulated_platform({.seed = 1});
   auto collector = make_collector(*node, {.memory_bytes = OutputCollector::least_memory_bytes});
@@ -237,7 +258,8 @@ TEST(OutputCollector, RefusesOptionsThatCannotBe) {
        {CollectorOptions{.partitions = 0, .spill_directory = spill_directory},
         CollectorOptions{.memory_bytes = 1000, .spill_directory = spill_directory},
         CollectorOptions{.spill_directory = ""},
-        CollectorOptions{.spill_directory = spill_directory, .merge_factor = 1}}) {
+        CollectorOptions{.spill_directory = spill_directory, .merge_factor = 1},
+        CollectorOptions{.spill_directory = spill_directory, .takes_at_once = 0}}) {
     EXPECT_EQ(OutputCollector::create(*node, options).status().code(), ErrorCode::invalid_argument);
   }
 }

@@ -8,6 +8,7 @@ namespace {
 constexpr std::size_t least_piece_bytes = 512;
 constexpr std::size_t most_piece_bytes = std::size_t{256} << 10;
 constexpr std::size_t least_pieces = 16;  // of one bucket that has the arena alone
+constexpr std::size_t least_given_back_bytes = std::size_t{2} << 20;  // a huge page
 constexpr std::size_t addressable_bytes = (std::size_t{1} << 32) * RecordArena::unit;
 
 }  // namespace
@@ -54,6 +55,13 @@ bool RecordArena::extend(Bucket& bucket, std::size_t stored) {
 void RecordArena::clear() {
   used_bytes_ = 0;
   most_records_ = 0;
+}
+
+void RecordArena::give_back() {
+  HUMMER_ASSERT(empty());
+  if (pages_.size_bytes() >= least_given_back_bytes) {
+    pages_.give_back(pages_.data(), pages_.size_bytes());
+  }
 }
 
 std::span<IndexEntry> RecordArena::index_room(std::uint32_t records) {

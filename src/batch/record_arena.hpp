@@ -11,9 +11,9 @@
 // key, value. Its place is its offset over 8, so 4 bytes say it in up to 32 GiB. A piece begins
 // with 8 bytes: the place of the bucket's next piece, and where its records end.
 //
-// Memory is touched from the front as pieces are given, and stays. What is behind them is free for
-// the index of a sort (index_room), which the arena keeps room for: 16 bytes per record of the
-// bucket with the most records.
+// Memory is touched from the front as pieces are given, and stays until give_back(). What is behind
+// them is free for the index of a sort (index_room), which the arena keeps room for: 16 bytes per
+// record of the bucket with the most records.
 //
 // Thread: one at a time; what reads records only, any number.
 #pragma once
@@ -83,6 +83,8 @@ class RecordArena {
   bool could_hold(std::size_t stored) const;
   // All pieces are free. The buckets that had them are to begin anew.
   void clear();
+  // What was touched goes back to the system until records are added again. REQUIRES: empty().
+  void give_back();
 
   bool empty() const { return used_bytes_ == 0; }
   std::size_t used_bytes() const { return used_bytes_; }

@@ -29,22 +29,27 @@ class WrittenFile final : public ReadableFile {
 
 }  // namespace
 
-Result<std::uint64_t> append_all(RecordStream& stream, SegmentWriter& writer) {
-  std::uint64_t count = 0;
+Result<AppendedRecords> append_all(RecordStream& stream, SegmentWriter& writer) {
+  AppendedRecords appended;
   for (;;) {
     auto records = stream.next();
     if (!records.ok()) return records.status();
-    if (records->empty()) return count;
+    if (records->empty()) return appended;
     for (const RecordView& record : *records) {
       HUMMER_TRY(writer.add(record.key(), record.value()));
+      appended.largest_bytes = std::max(
+          appended.largest_bytes, std::size_t{record.key_bytes} + std::size_t{record.value_bytes});
     }
-    count += records->size();
+    appended.records += records->size();
   }
 }
 
 SpillFile::SpillFile(std::unique_ptr<ReadableFile> file, Codec codec,
-                     std::vector<SegmentPlace> segments)
-    : file_(std::move(file)), codec_(codec), segments_(std::move(segments)) {
+                     std::vector<SegmentPlace> segments, std::size_t largest_record_bytes)
+    : file_(std::move(file)),
+      codec_(codec),
+      segments_(std::move(segments)),
+      largest_record_bytes_(largest_record_bytes) {
   for (const SegmentPlace& segment : segments_) size_bytes_ += segment.stored_bytes;
 }
 
@@ -74,11 +79,12 @@ Result<SpillWriter> SpillWriter::create(Platform& platform, const std::string& d
 Status SpillWriter::add(RecordStream* stream) {
   SegmentPlace segment;
   if (stream != nullptr) {
-    auto count = append_all(*stream, *writer_);
-    if (!count.ok()) return count.status();
+    auto appended = append_all(*stream, *writer_);
+    if (!appended.ok()) return appended.status();
     auto place = writer_->finish();
     if (!place.ok()) return place.status();
-    records_ += *count;
+    appended_.records += appended->records;
+    appended_.largest_bytes = std::max(appended_.largest_bytes, appended->largest_bytes);
     segment = *place;
   }
   segments_.push_back(segment);
@@ -89,7 +95,7 @@ Result<SpillFile> SpillWriter::finish() {
   HUMMER_TRY(file_.writable->close());
   auto written =
       std::make_unique<WrittenFile>(std::move(file_.readable), file_.writable->size_bytes());
-  return SpillFile(std::move(written), codec_, std::move(segments_));
+  return SpillFile(std::move(written), codec_, std::move(segments_), appended_.largest_bytes);
 }
 
 }  // namespace hummer::batch

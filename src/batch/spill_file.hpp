@@ -21,21 +21,30 @@
 
 namespace hummer::batch {
 
-// Appends the records of a stream to a segment: how many there were.
-Result<std::uint64_t> append_all(RecordStream& stream, SegmentWriter& writer);
+struct AppendedRecords {
+  std::uint64_t records = 0;
+  std::size_t largest_bytes = 0;  // key and value of the largest one
+};
+
+// Appends the records of a stream to a segment.
+Result<AppendedRecords> append_all(RecordStream& stream, SegmentWriter& writer);
 
 class SpillFile {
  public:
-  SpillFile(std::unique_ptr<ReadableFile> file, Codec codec, std::vector<SegmentPlace> segments);
+  SpillFile(std::unique_ptr<ReadableFile> file, Codec codec, std::vector<SegmentPlace> segments,
+            std::size_t largest_record_bytes);
 
-  // Reads at most `buffer_bytes` at a time, and no more than the segment has.
+  // Reads at most `buffer_bytes` at a time, and no more than the segment has; a record that is
+  // larger as a whole.
   std::unique_ptr<RecordStream> open(std::uint32_t partition, std::size_t buffer_bytes) const;
   std::uint64_t size_bytes() const { return size_bytes_; }
+  std::size_t largest_record_bytes() const { return largest_record_bytes_; }
 
  private:
   std::unique_ptr<ReadableFile> file_;
   Codec codec_ = Codec::none;
   std::vector<SegmentPlace> segments_;
+  std::size_t largest_record_bytes_ = 0;
   std::uint64_t size_bytes_ = 0;
 };
 
@@ -47,7 +56,7 @@ class SpillWriter {
 
   // The next partition's records; null: it has none.
   Status add(RecordStream* stream);
-  std::uint64_t records() const { return records_; }
+  std::uint64_t records() const { return appended_.records; }
   Result<SpillFile> finish();
 
  private:
@@ -57,7 +66,7 @@ class SpillWriter {
   Codec codec_;
   std::unique_ptr<SegmentWriter> writer_;
   std::vector<SegmentPlace> segments_;
-  std::uint64_t records_ = 0;
+  AppendedRecords appended_;
 };
 
 }  // namespace hummer::batch

@@ -11,16 +11,21 @@
 //     }
 //   };
 //
-// A job with a folder has it instead of combiner and reducer, and its output is in no order.
 // Records of a mapper are folded in a hash table; when that is full, what is in it is emitted, and
-// it begins anew. A reduce task folds what was emitted for its partition, and emits that again,
-// once per key: so what it emits must be what it folds. Where the last result has another form,
-// finish() (of a StateFolder finish_state) gives it.
+// it begins anew. What becomes of it then is for the job to say:
 //
-// States are plain memory (no destructor is called), at addresses of which only alignment to 8 is
-// promised, and they may move. A new state is made by init().
+//   with a reducer     it is sorted, and the reducer gets it by groups of equal keys, as from a
+//                      combiner that needs no sorting
+//   without            nothing is sorted, and the output is in no order: a reduce task folds what
+//                      was emitted for its partition, and emits that again, once per key
 //
-// Everything is called by the span of records; StateFolder has the loops.
+// So what it emits must be what it folds. Where the last result has another form, finish_state
+// gives it, which is called where there is no reducer.
+//
+// States are plain memory (no destructor is called), and they may move between two calls. A new
+// state is State(). Records of one key are folded in their order, those of different keys in any.
+//
+// StateFolder makes a table that knows the state's type, so fold_record is compiled into its loop.
 //
 // Keys that have no room in the memory of a reduce task go to disks, and are sorted. Errors: as
 // those of a mapper; limit_exceeded, a key that is larger than the table.
@@ -28,8 +33,9 @@
 // Thread: one at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <new>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -37,31 +43,111 @@
 #include <hummer/batch/record_output.hpp>
 #include <hummer/batch/record_stream.hpp>
 #include <hummer/batch/task_context.hpp>
+#include <hummer/detail/state/text_table.hpp>
 #include <hummer/status.hpp>
 
 namespace hummer::batch {
 
+// States by key, in memory of a fixed size.
+class FoldTable {
+ public:
+  virtual ~FoldTable() = default;
+  // Folds the records into the states of their keys, from the first on: how many. Fewer than all:
+  // it is full, and the next one's key is new; it is to be emitted and cleared. It is empty then:
+  // the key is larger than all of its memory.
+  virtual std::size_t fold(std::span<const RecordView> records) = 0;
+  virtual std::size_t size() const = 0;
+  // What a reduce task can fold again, of all keys.
+  virtual void emit(RecordOutput& output) = 0;
+  // The results.
+  virtual void finish(RecordOutput& output) = 0;
+  virtual void clear() = 0;
+};
+
 class Folder {
  public:
-  // A key and its state.
-  struct Entry {
-    std::string_view key;
-    void* state;
-  };
-
   virtual ~Folder() = default;
   virtual Status open(TaskContext& /*context*/) { return Status(); }
-  virtual std::size_t state_bytes() const = 0;
-  // New states.
-  virtual void init(std::span<void* const> states) = 0;
-  // Each record into the state at its place; several may be the same.
-  virtual Status fold(std::span<const RecordView> records, std::span<void* const> states) = 0;
-  // What a reduce task can fold again.
-  virtual Status emit(std::span<const Entry> entries, RecordOutput& output) = 0;
-  // The results.
-  virtual Status finish(std::span<const Entry> entries, RecordOutput& output) {
-    return emit(entries, output);
+  // The folder outlives the table.
+  virtual std::unique_ptr<FoldTable> make_table(std::size_t memory_bytes) = 0;
+};
+
+template <typename Self, typename State>
+class StateTable final : public FoldTable {
+ public:
+  StateTable(Self& folder, std::size_t memory_bytes)
+      : folder_(folder), memory_bytes_(memory_bytes) {}
+
+  std::size_t fold(std::span<const RecordView> records) override {
+    std::size_t folded = 0;
+    while (folded < records.size()) {
+      const auto rest = records.subspan(folded);
+      const auto group = rest.first(with_room(rest.first(std::min(rest.size(), group_records))));
+      if (group.empty()) {
+        if (table_.find(rest.front().key()) == nullptr) break;
+        folder_.fold_record(*table_.find_or_add(rest.front().key()).first, rest.front());
+        ++folded;
+        continue;
+      }
+      table_.update(
+          group.size(), [&](std::size_t i) { return group[i].key(); },
+          [&](State& state, bool is_new, std::size_t i) {
+            if (is_new) state = State();
+            folder_.fold_record(state, group[i]);
+          });
+      folded += group.size();
+    }
+    return folded;
   }
+
+  std::size_t size() const override { return table_.size(); }
+
+  void emit(RecordOutput& output) override {
+    scan([&](std::string_view key, const State& state) { folder_.emit_state(key, state, output); },
+         output);
+  }
+  void finish(RecordOutput& output) override {
+    if constexpr (requires(const State& state) {
+                    folder_.finish_state(std::string_view(), state, output);
+                  }) {
+      scan([&](std::string_view key,
+               const State& state) { folder_.finish_state(key, state, output); },
+           output);
+    } else {
+      emit(output);
+    }
+  }
+
+  void clear() override { table_.clear(); }
+
+ private:
+  static constexpr std::size_t group_records = TextKeys::capacity;
+  static constexpr std::size_t longest_flat_key = 32;  // longer ones have memory of their own
+
+  // How many of them can be folded whatever their keys are; 0: it is full.
+  std::size_t with_room(std::span<const RecordView> group) const {
+    for (std::size_t count = group.size(); count > 0; count /= 2) {
+      std::size_t long_bytes = 0;
+      for (const RecordView& record : group.first(count)) {
+        long_bytes += record.key_bytes > longest_flat_key ? record.key_bytes : 0;
+      }
+      if (long_bytes > memory_bytes_) continue;
+      if (table_.empty() || !table_.at_limit(memory_bytes_ - long_bytes)) return count;
+    }
+    return 0;
+  }
+
+  template <typename Visit>
+  void scan(Visit&& visit, const RecordOutput& output) const {
+    table_.scan(0, [&](std::string_view key, const State& state) {
+      visit(key, state);
+      return output.status().ok();
+    });
+  }
+
+  Self& folder_;
+  const std::size_t memory_bytes_;
+  TextTable<State> table_;
 };
 
 template <typename Self, typename State>
@@ -70,37 +156,9 @@ class StateFolder : public Folder {
                 "the state of a folder is plain memory: numbers, and structs of them");
 
  public:
-  std::size_t state_bytes() const final { return sizeof(State); }
-  void init(std::span<void* const> states) final {
-    for (void* state : states) new (state) State();
+  std::unique_ptr<FoldTable> make_table(std::size_t memory_bytes) final {
+    return std::make_unique<StateTable<Self, State>>(static_cast<Self&>(*this), memory_bytes);
   }
-  Status fold(std::span<const RecordView> records, std::span<void* const> states) final {
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      self().fold_record(*static_cast<State*>(states[i]), records[i]);
-    }
-    return Status();
-  }
-  Status emit(std::span<const Entry> entries, RecordOutput& output) final {
-    for (const Entry& entry : entries) {
-      self().emit_state(entry.key, *static_cast<const State*>(entry.state), output);
-    }
-    return output.status();
-  }
-  Status finish(std::span<const Entry> entries, RecordOutput& output) final {
-    if constexpr (requires(Self& folder, const State& state) {
-                    folder.finish_state(std::string_view(), state, output);
-                  }) {
-      for (const Entry& entry : entries) {
-        self().finish_state(entry.key, *static_cast<const State*>(entry.state), output);
-      }
-      return output.status();
-    } else {
-      return emit(entries, output);
-    }
-  }
-
- private:
-  Self& self() { return static_cast<Self&>(*this); }
 };
 
 }  // namespace hummer::batch

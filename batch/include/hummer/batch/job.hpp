@@ -65,8 +65,8 @@ struct Job {
 
   Factory<Mapper> mapper = factory_of<IdentityMapper>();
   Factory<Combiner> combiner;  // none: records stay as they are
-  Factory<Reducer> reducer = factory_of<IdentityReducer>();
-  Factory<Folder> folder;  // there is one: instead of combiner and reducer
+  Factory<Reducer> reducer;    // none: IdentityReducer, or the folder where there is one
+  Factory<Folder> folder;      // of what mappers emit, instead of a combiner
   Factory<Partitioner> partitioner = factory_of<HashPartitioner>();
   InputFormat input_format = text_input();
   OutputFormat output_format = text_output();
