@@ -117,7 +117,7 @@ Status JobRunner::map_with_own_file(const InputSplit& split, TaskContext& contex
                                        context.number(), context.attempt());
   HUMMER_TRY((*collection)->end_to_file(path));
   (*collection)->count(context.counters());
-  return results_.add_file(path);
+  return results_.add_file(path, (*collection)->collector().metrics().largest_record_bytes);
 }
 
 void JobRunner::map_on_thread(std::uint32_t thread) {
@@ -186,6 +186,7 @@ Status JobRunner::run_all(std::vector<InputSplit> splits) {
   run_phase(report_.map_tasks,
             [this](std::size_t thread) { map_on_thread(static_cast<std::uint32_t>(thread)); });
   HUMMER_TRY(Status(failure_));
+  HUMMER_TRY(results_.end_maps());
   run_phase(run_.reducers, [this](std::size_t) { reduce_on_thread(); });
   HUMMER_TRY(Status(failure_));
   results_.count(report_.counters);

@@ -140,6 +140,21 @@ TEST_F(BatchJob, CountsWordsWhateverTheTasksAndTheMemoryAre) {
   }
 }
 
+TEST_F(BatchJob, MergesFilesOfMapTasksInPasses) {
+  const Text text = drawn_text();
+  Job job = word_count(write("text", text.content));
+  job.max_attempts = 2;
+  job.split_bytes = 500;  // more files than are read at once
+  job.reducers = 3;
+  job.memory_bytes = std::size_t{256} << 10;
+  const auto report = run(job);
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  EXPECT_GT(report->map_tasks, 200U);
+  EXPECT_EQ(lines_of(*report), text.counts);
+  EXPECT_TRUE(are_sorted(*report));
+  EXPECT_FALSE(std::filesystem::exists(job.output + "/_temporary"));
+}
+
 TEST_F(BatchJob, WithoutReducersWhatMappersEmitIsTheOutput) {
   Job job;
   job.inputs = {write("text", "a b\nc\n")};

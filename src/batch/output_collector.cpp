@@ -141,7 +141,8 @@ Status OutputCollector::spill() {
   ++metrics_.spills;
   metrics_.spilled_records += writer->records();
   metrics_.spilled_bytes += file->size_bytes();
-  largest_spilled_bytes_ = std::max(largest_spilled_bytes_, file->largest_record_bytes());
+  metrics_.largest_record_bytes =
+      std::max(metrics_.largest_record_bytes, file->largest_record_bytes());
   spills_.push_back(std::move(*file));
   metrics_.spill_nanoseconds += nanoseconds_since(platform_, begin) -
                                 (sort_nanoseconds_.load(std::memory_order_relaxed) - sorted_before);
@@ -155,7 +156,7 @@ Status OutputCollector::spill() {
 }
 
 std::size_t OutputCollector::streams_in(std::size_t memory_bytes) const {
-  return std::clamp(memory_bytes / std::max(largest_spilled_bytes_, least_stream_buffer),
+  return std::clamp(memory_bytes / std::max(metrics_.largest_record_bytes, least_stream_buffer),
                     std::size_t{2}, merge_factor_);
 }
 
@@ -226,7 +227,7 @@ Status OutputCollector::merge_spills_to(std::size_t most, std::size_t memory_byt
 Status OutputCollector::finish() {
   HUMMER_ASSERT(!is_finished_);
   std::size_t memory_bytes = buffer_bytes_;
-  const bool is_large = largest_spilled_bytes_ > least_stream_buffer;
+  const bool is_large = metrics_.largest_record_bytes > least_stream_buffer;
   if (is_large && !arena_.empty() &&
       spills_.size() >= streams_in(memory_bytes / options_.takes_at_once)) {
     HUMMER_TRY(spill());
@@ -274,6 +275,8 @@ Result<SegmentPlace> OutputCollector::write_partition(std::uint32_t partition,
   auto appended = append_all(merged, writer);
   if (!appended.ok()) return appended.status();
   metrics_.written_records += appended->records;
+  metrics_.largest_record_bytes =
+      std::max(metrics_.largest_record_bytes, appended->largest_bytes);
   return writer.finish();
 }
 

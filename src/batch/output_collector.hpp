@@ -75,6 +75,7 @@ struct CollectorMetrics {
   std::uint64_t spilled_bytes = 0;    // in spill files
   std::uint64_t merges = 0;           // of spill files into larger ones
   std::uint64_t written_records = 0;  // by finish_to_file(), after combining
+  std::size_t largest_record_bytes = 0;  // key and value, of those in files
   std::uint64_t sort_nanoseconds = 0;
   std::uint64_t spill_nanoseconds = 0;  // without sorting
   std::uint64_t merge_nanoseconds = 0;  // of merges, and of writing the file at the end
@@ -143,7 +144,6 @@ class OutputCollector {
   RecordArena arena_;
   std::vector<Bucket> buckets_;
   std::vector<SpillFile> spills_;
-  std::size_t largest_spilled_bytes_ = 0;  // of a record
   std::uint64_t collected_bytes_ = 0;
   CollectorMetrics metrics_;  // what happened until the last spill
   std::atomic<std::uint64_t> sort_nanoseconds_{0};
