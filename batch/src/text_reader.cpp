@@ -66,7 +66,7 @@ Status TextReader::pass_over_line() {
   }
 }
 
-void TextReader::add_line(std::size_t begin, std::size_t end) {
+inline void TextReader::add_line(std::size_t begin, std::size_t end) {
   std::array<char, 8>& key = keys_[views_.size()];
   put_big_endian(key.data(), offset_of(begin));
   views_.push_back(
@@ -75,7 +75,8 @@ void TextReader::add_line(std::size_t begin, std::size_t end) {
 
 void TextReader::cut_lines() {
   const char* const data = buffer_.data();
-  while (views_.size() < span_lines && at_ < filled_ && offset_of(at_) < input_->end()) {
+  const std::uint64_t split_end = input_->end();
+  while (views_.size() < span_lines && at_ < filled_ && offset_of(at_) < split_end) {
     const auto* const found =
         static_cast<const char*>(std::memchr(data + at_, '\n', filled_ - at_));
     if (found == nullptr) return;

@@ -86,9 +86,12 @@ DecimalText::DecimalText(std::uint64_t number)
     : size_(static_cast<std::size_t>(std::to_chars(digits_, digits_ + sizeof digits_, number).ptr -
                                      digits_)) {}
 
+WordMapper::WordMapper() {
+  const std::string_view count = one_.view();
+  words_.fill({nullptr, count.data(), 0, static_cast<std::uint32_t>(count.size())});
+}
+
 Status WordMapper::map(std::span<const RecordView> lines, MapOutput& output) {
-  static const CountBytes one(1);
-  const std::string_view count = one.view();
   std::size_t words = 0;
   while (!lines.empty()) {
     const std::size_t together = lines_that_adjoin(lines);
@@ -96,8 +99,9 @@ Status WordMapper::map(std::span<const RecordView> lines, MapOutput& output) {
     const RecordView& last = lines[together - 1];
     const char* const end = last.value_data + last.value_bytes;
     for_each_word({begin, end}, [&](std::size_t from, std::size_t to) {
-      words_[words++] = {begin + from, count.data(), static_cast<std::uint32_t>(to - from),
-                         static_cast<std::uint32_t>(count.size())};
+      RecordView& word = words_[words++];
+      word.key_data = begin + from;
+      word.key_bytes = static_cast<std::uint32_t>(to - from);
       if (words == words_.size()) {
         output.emit_all(words_);
         words = 0;

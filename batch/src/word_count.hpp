@@ -18,13 +18,26 @@
 
 namespace hummer::batch {
 
+class CountBytes {
+ public:
+  explicit CountBytes(std::uint64_t count) { put_big_endian(bytes_, count); }
+  std::string_view view() const { return {bytes_, sizeof bytes_}; }
+
+ private:
+  char bytes_[8];
+};
+
 // Words go out as views of their lines.
 class WordMapper final : public Mapper {
  public:
+  WordMapper();
+  WordMapper(const WordMapper&) = delete;
+  WordMapper& operator=(const WordMapper&) = delete;
   Status map(std::span<const RecordView> lines, MapOutput& output) override;
 
  private:
-  std::array<RecordView, 256> words_;  // as many as a table takes at once
+  const CountBytes one_{1};
+  std::array<RecordView, 256> words_;  // as many as a table takes at once; of each the value is one
 };
 
 class SumCombiner final : public Combiner {
@@ -51,15 +64,6 @@ class SumFolder final : public StateFolder<SumFolder, Sum> {
   void fold_record(Sum& sum, const RecordView& record) { sum.value += count_in(record.value()); }
   void emit_state(std::string_view key, const Sum& sum, RecordOutput& output);
   void finish_state(std::string_view key, const Sum& sum, RecordOutput& output);
-};
-
-class CountBytes {
- public:
-  explicit CountBytes(std::uint64_t count) { put_big_endian(bytes_, count); }
-  std::string_view view() const { return {bytes_, sizeof bytes_}; }
-
- private:
-  char bytes_[8];
 };
 
 class DecimalText {

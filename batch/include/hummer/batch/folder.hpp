@@ -34,7 +34,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -79,23 +81,23 @@ class StateTable final : public FoldTable {
       : folder_(folder), memory_bytes_(memory_bytes) {}
 
   std::size_t fold(std::span<const RecordView> records) override {
+    std::array<std::string_view, group_records> keys;
     std::size_t folded = 0;
     while (folded < records.size()) {
       const auto rest = records.subspan(folded);
-      const auto group = rest.first(with_room(rest.first(std::min(rest.size(), group_records))));
-      if (group.empty()) {
+      const std::size_t count = take_keys(rest, keys);
+      if (count == 0) {
         if (table_.find(rest.front().key()) == nullptr) break;
         folder_.fold_record(*table_.find_or_add(rest.front().key()).first, rest.front());
         ++folded;
         continue;
       }
-      table_.update(
-          group.size(), [&](std::size_t i) { return group[i].key(); },
-          [&](State& state, bool is_new, std::size_t i) {
-            if (is_new) state = State();
-            folder_.fold_record(state, group[i]);
-          });
-      folded += group.size();
+      table_.update_views(std::span(keys).first(count),
+                          [&](State& state, bool is_new, std::size_t i) {
+                            if (is_new) state = State();
+                            folder_.fold_record(state, rest[i]);
+                          });
+      folded += count;
     }
     return folded;
   }
@@ -124,17 +126,25 @@ class StateTable final : public FoldTable {
   static constexpr std::size_t group_records = TextKeys::capacity;
   static constexpr std::size_t longest_flat_key = 32;  // longer ones have memory of their own
 
-  // How many of them can be folded whatever their keys are; 0: it is full.
-  std::size_t with_room(std::span<const RecordView> group) const {
-    for (std::size_t count = group.size(); count > 0; count /= 2) {
+  // The keys of the next records, as many as can be folded whatever their keys are: how many; 0: it
+  // is full.
+  std::size_t take_keys(std::span<const RecordView> records,
+                        std::array<std::string_view, group_records>& keys) const {
+    std::size_t count = std::min(records.size(), group_records);
+    std::uint32_t longest = 0;  // or more: lengths are put together bit by bit
+    for (std::size_t i = 0; i < count; ++i) {
+      keys[i] = records[i].key();
+      longest |= records[i].key_bytes;
+    }
+    for (; count > 0; count /= 2) {
       std::size_t long_bytes = 0;
-      for (const RecordView& record : group.first(count)) {
-        long_bytes += record.key_bytes > longest_flat_key ? record.key_bytes : 0;
+      for (std::size_t i = 0; longest > longest_flat_key && i < count; ++i) {
+        long_bytes += keys[i].size() > longest_flat_key ? keys[i].size() : 0;
       }
       if (long_bytes > memory_bytes_) continue;
-      if (table_.empty() || !table_.at_limit(memory_bytes_ - long_bytes)) return count;
+      if (table_.empty() || !table_.at_limit(memory_bytes_ - long_bytes)) break;
     }
-    return 0;
+    return count;
   }
 
   template <typename Visit>
