@@ -34,7 +34,7 @@ constexpr const char* text_inputs =
 int run_word_count(const Invocation& invocation) {
   CommandLine line(
       "Counts words: lines of word, TAB and count, sorted by the words' bytes within each file of "
-      "the output. A word is what is between whitespace.");
+      "the output. A word is a run of bytes above 0x20.");
   std::vector<std::string> paths;
   bool unsorted = false;
   line.arguments("PATH", paths, text_inputs);

@@ -1,64 +1,23 @@
 #include "word_count.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <charconv>
-#include <cstring>
+#include <utility>
 
-#include <emmintrin.h>
+#include <hummer/split_words.hpp>
+#include <hummer/words.hpp>
 
 namespace hummer::batch {
 namespace {
 
-constexpr std::size_t block_bytes = 64;
+// find_words() reads so far behind a text.
+constexpr std::size_t read_behind = 64;
 
-// A bit for each byte that is whitespace: the space, and \t to \r, which are 9 to 13.
-std::uint64_t spaces_in(const char* block) {
-  std::uint64_t spaces = 0;
-  for (std::size_t at = 0; at < block_bytes; at += sizeof(__m128i)) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(block + at));
-    const __m128i from_tab = _mm_sub_epi8(bytes, _mm_set1_epi8('\t'));
-    const __m128i controls = _mm_cmpeq_epi8(_mm_min_epu8(from_tab, _mm_set1_epi8(4)), from_tab);
-    const __m128i found = _mm_or_si128(controls, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(' ')));
-    spaces |= static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm_movemask_epi8(found)))
-              << at;
-  }
-  return spaces;
-}
-
-// Calls take(begin, end) for each word, with offsets in the text.
-template <typename Take>
-void for_each_word(std::string_view text, Take&& take) {
-  std::size_t begin = 0;  // of a word that has no end yet
-  bool is_open = false;   // whether there is one
-  for (std::size_t block = 0; block < text.size(); block += block_bytes) {
-    const std::size_t size = std::min(block_bytes, text.size() - block);
-    std::array<char, block_bytes> last;  // nothing is read behind the text
-    const char* bytes = text.data() + block;
-    if (size < block_bytes) {
-      last.fill(' ');
-      std::memcpy(last.data(), bytes, size);
-      bytes = last.data();
-    }
-    const std::uint64_t letters = ~spaces_in(bytes);
-    const std::uint64_t before = letters << 1 | (is_open ? 1 : 0);
-    std::uint64_t begins = letters & ~before;
-    std::uint64_t ends = ~letters & before;
-    const auto taken = [block](std::uint64_t& borders) {
-      const std::size_t at = block + static_cast<std::size_t>(std::countr_zero(borders));
-      borders &= borders - 1;
-      return at;
-    };
-    if (is_open && ends != 0) take(begin, taken(ends));
-    while (ends != 0) {
-      const std::size_t from = taken(begins);
-      take(from, taken(ends));
-    }
-    if (begins != 0) begin = taken(begins);
-    is_open = letters >> (block_bytes - 1) != 0;
-  }
-  if (is_open) take(begin, text.size());
+// The part of a text behind which so much of it is left, and which ends no word in the middle.
+std::string_view with_bytes_behind(std::string_view text) {
+  std::size_t size = text.size() - std::min(text.size(), read_behind);
+  while (size > 0 && static_cast<unsigned char>(text[size]) > ' ') --size;
+  return text.substr(0, size);
 }
 
 // How many of the lines, from the first on, lie one behind the other in a text, with a line end
@@ -67,8 +26,10 @@ void for_each_word(std::string_view text, Take&& take) {
 std::size_t lines_that_adjoin(std::span<const RecordView> lines) {
   std::size_t count = 1;
   for (; count < lines.size(); ++count) {
-    const char* const end = lines[count - 1].value_data + lines[count - 1].value_bytes;
-    if (lines[count].value_data != end + 1 || *end != '\n') break;
+    const char* end = lines[count - 1].value_data + lines[count - 1].value_bytes;
+    const char* const next = lines[count].value_data;
+    if (next == end + 2 && *end == '\r') ++end;
+    if (next != end + 1 || *end != '\n') break;
   }
   return count;
 }
@@ -88,29 +49,43 @@ DecimalText::DecimalText(std::uint64_t number)
 
 WordMapper::WordMapper() {
   const std::string_view count = one_.view();
-  words_.fill({nullptr, count.data(), 0, static_cast<std::uint32_t>(count.size())});
+  records_.fill({nullptr, count.data(), 0, static_cast<std::uint32_t>(count.size())});
 }
 
 Status WordMapper::map(std::span<const RecordView> lines, MapOutput& output) {
-  std::size_t words = 0;
+  words_ = 0;
   while (!lines.empty()) {
     const std::size_t together = lines_that_adjoin(lines);
     const char* const begin = lines.front().value_data;
     const RecordView& last = lines[together - 1];
-    const char* const end = last.value_data + last.value_bytes;
-    for_each_word({begin, end}, [&](std::size_t from, std::size_t to) {
-      RecordView& word = words_[words++];
-      word.key_data = begin + from;
-      word.key_bytes = static_cast<std::uint32_t>(to - from);
-      if (words == words_.size()) {
-        output.emit_all(words_);
-        words = 0;
-      }
-    });
+    split({begin, last.value_data + last.value_bytes}, output);
     lines = lines.subspan(together);
   }
-  output.emit_all(std::span(words_).first(words));
+  emit(output);
   return Status();
+}
+
+void WordMapper::split(std::string_view text, MapOutput& output) {
+  const std::string_view most = with_bytes_behind(text);
+  for (std::string_view rest = most; !rest.empty();) {
+    std::size_t count = 0;
+    rest.remove_prefix(find_words(rest, std::span(found_).subspan(words_), count));
+    words_ += count;
+    if (words_ == found_.size()) emit(output);
+  }
+  for (const std::string_view word : words(text.substr(most.size()))) {
+    found_[words_++] = word;
+    if (words_ == found_.size()) emit(output);
+  }
+}
+
+void WordMapper::emit(MapOutput& output) {
+  const auto records = std::span(records_).first(std::exchange(words_, 0));
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    records[i].key_data = found_[i].data();
+    records[i].key_bytes = static_cast<std::uint32_t>(found_[i].size());
+  }
+  output.emit_all(records);
 }
 
 Status SumCombiner::combine(GroupReader& group, RecordBuffer& out) {

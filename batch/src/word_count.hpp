@@ -1,5 +1,5 @@
-// WordCount: the words of lines, which are what is between whitespace (space, \t, \n, \v, \f, \r),
-// with how often each is there.
+// WordCount: the words of lines, with how often each is there. A word is a longest run of bytes
+// above 0x20, as everywhere (hummer/words.hpp).
 //
 // Counts are 8 bytes, big-endian, on their way, and decimal in the result.
 #pragma once
@@ -36,8 +36,14 @@ class WordMapper final : public Mapper {
   Status map(std::span<const RecordView> lines, MapOutput& output) override;
 
  private:
+  void split(std::string_view text, MapOutput& output);
+  void emit(MapOutput& output);
+
+  static constexpr std::size_t words_at_once = 512;
   const CountBytes one_{1};
-  std::array<RecordView, 256> words_;  // as many as a table takes at once; of each the value is one
+  std::array<std::string_view, words_at_once> found_;
+  std::array<RecordView, words_at_once> records_;  // of those; each has the same value
+  std::size_t words_ = 0;
 };
 
 class SumCombiner final : public Combiner {

@@ -275,8 +275,7 @@ Result<SegmentPlace> OutputCollector::write_partition(std::uint32_t partition,
   auto appended = append_all(merged, writer);
   if (!appended.ok()) return appended.status();
   metrics_.written_records += appended->records;
-  metrics_.largest_record_bytes =
-      std::max(metrics_.largest_record_bytes, appended->largest_bytes);
+  metrics_.largest_record_bytes = std::max(metrics_.largest_record_bytes, appended->largest_bytes);
   return writer.finish();
 }
 

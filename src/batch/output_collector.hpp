@@ -71,10 +71,10 @@ struct CollectorMetrics {
   std::uint64_t records = 0;  // collected
   std::uint64_t bytes = 0;    // of their keys and values
   std::uint64_t spills = 0;
-  std::uint64_t spilled_records = 0;  // after combining
-  std::uint64_t spilled_bytes = 0;    // in spill files
-  std::uint64_t merges = 0;           // of spill files into larger ones
-  std::uint64_t written_records = 0;  // by finish_to_file(), after combining
+  std::uint64_t spilled_records = 0;     // after combining
+  std::uint64_t spilled_bytes = 0;       // in spill files
+  std::uint64_t merges = 0;              // of spill files into larger ones
+  std::uint64_t written_records = 0;     // by finish_to_file(), after combining
   std::size_t largest_record_bytes = 0;  // key and value, of those in files
   std::uint64_t sort_nanoseconds = 0;
   std::uint64_t spill_nanoseconds = 0;  // without sorting
