@@ -5,7 +5,8 @@
 // answers the new stream. Nothing runs before execute().
 //
 // Settings (`name`, `uid`, `parallelism`, …) are about the operator that produced the stream;
-// `rebalance`, `broadcast`, `forward` and `network` are about the edge to the next operator.
+// `rebalance`, `broadcast`, `forward`, `partition_custom` and `network` are about the edge to the
+// next operator.
 //
 // User functions are copied into every subtask and called on one thread at a time; they are inlined
 // into the loop over a batch. A function that throws ends the job with its operator's name and the
@@ -35,6 +36,7 @@
 #include <hummer/detail/operators/flat_map.hpp>
 #include <hummer/detail/operators/for_each_sink.hpp>
 #include <hummer/detail/operators/generator_source.hpp>
+#include <hummer/detail/operators/custom_partitioner.hpp>
 #include <hummer/detail/operators/hash_partitioner.hpp>
 #include <hummer/detail/operators/map.hpp>
 #include <hummer/detail/operators/merge_aggregate.hpp>
@@ -250,6 +252,16 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>> {
   DataStream rebalance() const { return DataStream(end_.with_routing(EdgeRouting::rebalance)); }
   DataStream broadcast() const { return DataStream(end_.with_routing(EdgeRouting::broadcast)); }
   DataStream forward() const { return DataStream(end_.with_routing(EdgeRouting::forward)); }
+  // choose(const T&, std::uint32_t partitions) → the subtask behind, from 0 to partitions - 1.
+  template <typename Choose>
+  DataStream partition_custom(Choose choose) const {
+    if constexpr (detail::check_partition_custom<Choose, T>()) {
+      return DataStream(end_.with_partitioner(custom_partitioner<T>(choose),
+                                              captured_values(choose)));
+    } else {
+      return *this;
+    }
+  }
   // Interface, transport, slots, buffer size and credits of the edge to the next operator.
   DataStream network(NetworkSettings settings) const {
     return DataStream(end_.with_network(std::move(settings)));

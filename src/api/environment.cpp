@@ -83,6 +83,11 @@ void StreamExecutionEnvironment::add_edge(int from, int to,
     case EdgeRouting::rebalance: edge.routing = Routing::rebalance; break;
     case EdgeRouting::broadcast: edge.routing = Routing::broadcast; break;
   }
+  StreamNode& node = impl_->graph.nodes[static_cast<std::size_t>(to)];
+  const CapturedValues captured =
+      CapturedValues{node.captured_unknown, node.captured_hash}.and_also(specification.captured);
+  node.captured_hash = captured.hash;
+  node.captured_unknown = captured.unknown;
   impl_->graph.edges.push_back(std::move(edge));
 }
 

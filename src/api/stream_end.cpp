@@ -124,6 +124,13 @@ StreamEnd StreamEnd::with_routing(EdgeRouting routing) const {
   copy.edge_.routing = routing;
   return copy;
 }
+StreamEnd StreamEnd::with_partitioner(std::shared_ptr<const PartitionerFactory> partitioner,
+                                      const CapturedValues& captured) const {
+  StreamEnd copy = with_routing(EdgeRouting::hash);
+  copy.edge_.partitioner = std::move(partitioner);
+  copy.edge_.captured = captured;
+  return copy;
+}
 StreamEnd StreamEnd::with_network(NetworkSettings settings) const {
   StreamEnd copy = *this;
   copy.edge_.network = std::move(settings);

@@ -6,6 +6,8 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 #include "pipelines/collected.hpp"
 #include "platform/simulation.hpp"
@@ -219,6 +221,43 @@ TEST_P(Pipeline, SmallPartialStateGivesTheSameResult) {
   ASSERT_TRUE(env.execute("small").ok());
   ASSERT_EQ(out.sorted().size(), 300u);
   for (const auto& [key, total] : out.sorted()) EXPECT_EQ(total, 10u) << key;
+}
+
+TEST_P(Pipeline, ACustomPartitionSaysWhichSubtaskGetsARecord) {
+  StreamExecutionEnvironment env(options());
+  Collected<std::pair<Index, bool>> out;
+  // Each subtask has a copy of the function: it sees one remainder.
+  const auto checked = [first = Index{0}, partitions = Index{0}, has_first = false](
+                           const std::pair<Index, Index>& record) mutable {
+    if (!std::exchange(has_first, true)) std::tie(first, partitions) = record;
+    return std::pair(record.first,
+                     record.second == partitions && (record.first - first) % partitions == 0);
+  };
+  const auto parallelism = static_cast<Index>(GetParam().parallelism);
+  env.generate(same, {.count = count})
+      .partition_custom([](Index i, std::uint32_t partitions) { return i % partitions; })
+      .map([parallelism](Index i) { return std::pair(i, parallelism); })
+      .map(checked)
+      .for_each(out.sink());
+  const JobResult result = env.execute("custom");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  std::vector<std::pair<Index, bool>> expected;
+  for (Index i = 0; i < count; ++i) expected.emplace_back(i, true);
+  EXPECT_EQ(out.sorted(), expected);
+}
+
+TEST_P(Pipeline, ACustomPartitionThatIsNotThereEndsTheJob) {
+  StreamExecutionEnvironment env(options());
+  Collected<Index> out;
+  env.generate(same, {.count = count})
+      .partition_custom(
+          [](Index i, std::uint32_t partitions) { return i == 500 ? partitions : 0U; })
+      .for_each(out.sink());
+  const JobResult result = env.execute("custom");
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.status.message().find("partition_custom: its function answered"),
+            std::string::npos)
+      << result.status.message();
 }
 
 TEST_P(Pipeline, UnionBroadcastAndRebalance) {

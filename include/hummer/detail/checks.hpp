@@ -188,6 +188,22 @@ consteval bool check_key_by() {
   }
 }
 
+template <typename Choose, typename T>
+consteval bool check_partition_custom() {
+  if constexpr (!std::is_invocable_v<Choose&, const T&, std::uint32_t>) {
+    static_assert(never<Choose>,
+                  "partition_custom: its function takes (const T&, std::uint32_t partitions)");
+    return false;
+  } else if constexpr (!std::is_integral_v<
+                           std::invoke_result_t<Choose&, const T&, std::uint32_t>>) {
+    static_assert(never<Choose>,
+                  "partition_custom: its function answers the number of a subtask, from 0 on");
+    return false;
+  } else {
+    return check_copies<Choose>();
+  }
+}
+
 // ---- aggregates ----
 
 template <typename ValueOf, typename T>

@@ -47,6 +47,7 @@ struct EdgeSpecification {
   // The same where the plan passes over the operator that the edge comes from.
   std::shared_ptr<const PartitionerFactory> partitioner_past;
   NetworkSettings network;
+  CapturedValues captured = {};  // of a partitioner that the next operator knows nothing of
 };
 
 // How DataStream's setters reach the node that they are about.
@@ -111,6 +112,8 @@ class StreamEnd {
 
   [[gnu::cold]] StreamEnd with_routing(EdgeRouting routing) const;
   [[gnu::cold]] StreamEnd with_network(NetworkSettings settings) const;
+  [[gnu::cold]] StreamEnd with_partitioner(std::shared_ptr<const PartitionerFactory> partitioner,
+                                           const CapturedValues& captured) const;
   [[gnu::cold]] StreamEnd name(const std::string& name) const;
   [[gnu::cold]] StreamEnd uid(const std::string& uid) const;
   [[gnu::cold]] StreamEnd parallelism(int parallelism) const;

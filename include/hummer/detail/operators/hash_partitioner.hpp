@@ -1,23 +1,16 @@
-// HashPartitioner: spreads records over downstream subtasks by key group.
+// HashPartitioner: spreads records over downstream subtasks by key group (key_hash.hpp).
 //
-// One per upstream subtask of a hash edge; see Partitioner and key_hash.hpp.
-// Cost: one XXH3 of the key and one copy (or move) per record. Records that are copied as bytes go
-// to up to eight targets in blocks, where they don't wait for each other.
+// Cost: one XXH3 of the key per record.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
-#include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/detail/operators/factory.hpp>
-#include <hummer/detail/operators/view_check.hpp>
-#include <hummer/detail/partitioner.hpp>
+#include <hummer/detail/operators/record_partitioner.hpp>
 
 namespace hummer {
 
@@ -26,177 +19,28 @@ namespace hummer {
                                                           std::uint32_t groups);
 
 template <typename T, typename KeyOf>
-class HashPartitioner final : public Partitioner {
+class OwnersOfKeys {
  public:
-  HashPartitioner(KeyOf key_of, std::uint32_t targets, std::uint32_t groups)
+  OwnersOfKeys(KeyOf key_of, std::uint32_t targets, std::uint32_t groups)
       : key_of_(std::move(key_of)), groups_(groups), owners_(owners_of_groups(targets, groups)) {}
 
-  OperatorResult scatter(Batch& in, std::vector<Batch>& targets,
-                         std::uint32_t soft_limit) override {
-    if (in.finished()) return OperatorResult::done;
-    const auto records = in.values<T>();
-    const bool move = in.unique();
-    const bool timed = in.has_timestamps();
-    RecordInHand in_hand(in);
-    const Ends ends(ends_, targets, soft_limit);
-    std::size_t i = in.position();
-    if constexpr (std::is_trivially_copyable_v<T>) {
-      if (targets.size() <= most_targets_of_blocks) {
-        i = scatter_blocks(in, records, in_hand, targets);
-        if (room_of_all() == 0) {
-          return i == records.size() ? OperatorResult::done : OperatorResult::more;
-        }
-      }
-    }
-    End* const end_of = ends_.data();  // locals: the loop's stores can't change them
-    const std::uint16_t* const owners = owners_.data();
-    const std::uint32_t groups = groups_;
-    for (; i < records.size(); ++i) {
-      in_hand.set(i);
-      const std::size_t owner = owner_of(records[i], owners, groups);
-      End& end = end_of[owner];
-      if constexpr (std::is_trivially_copyable_v<T>) {
-        *end.next = records[i];
-      } else if (move) {
-        new (end.next) T(std::move(const_cast<T&>(records[i])));
-      } else if constexpr (std::is_copy_constructible_v<T>) {
-        new (end.next) T(records[i]);
-      }
-      if (timed || end.timed) {
-        times_of(end, targets[owner]).push_back(timed ? in.timestamps()[i] : no_timestamp);
-      }
-      if (++end.next >= end.full) {
-        in_hand.set(i + 1);
-        return i + 1 == records.size() ? OperatorResult::done : OperatorResult::more;
-      }
-    }
-    in_hand.set(records.size());
-    return OperatorResult::done;
+  auto bound() {
+    return [&key_of = key_of_, owners = owners_.data(),
+            groups = groups_](const T& record) -> std::size_t {
+      const auto& key = std::invoke(key_of, record);
+      check_key<std::invoke_result_t<KeyOf&, const T&>>(key);
+      return owners[key_group(key_hash(key), groups)];
+    };
   }
 
  private:
-  // Where records go in blocks. One by one, with so few targets, a record often goes where the one
-  // before went, so reading its place waits for that one's write, which processors don't foresee.
-  static constexpr std::size_t most_targets_of_blocks = 8;
-  static constexpr std::size_t least_block = 16;
-  static constexpr std::size_t most_block = 256;
-
-  // Where the next record for a target goes; they are in registers or near, which the batches' own
-  // sizes are not.
-  struct End {
-    T* next;
-    T* full;
-    T* begin;
-    bool timed;
-  };
-  // The batches learn of their sizes when it goes, also where key_of throws.
-  class Ends {
-   public:
-    Ends(std::vector<End>& ends, std::vector<Batch>& targets, std::uint32_t soft_limit)
-        : ends_(ends), targets_(targets) {
-      ends_.clear();
-      for (Batch& target : targets) {
-        T* const begin = target.mutable_values<T>();
-        ends_.push_back(
-            {begin + target.size(), begin + soft_limit, begin, !target.timestamps().empty()});
-      }
-    }
-    ~Ends() {
-      for (std::size_t i = 0; i < targets_.size(); ++i) {
-        targets_[i].set_size(static_cast<std::size_t>(ends_[i].next - ends_[i].begin));
-      }
-    }
-    Ends(const Ends&) = delete;
-    Ends& operator=(const Ends&) = delete;
-
-   private:
-    std::vector<End>& ends_;
-    std::vector<Batch>& targets_;
-  };
-
-  std::size_t owner_of(const T& record, const std::uint16_t* owners, std::uint32_t groups) {
-    const auto& key = std::invoke(key_of_, record);
-    check_key<std::invoke_result_t<KeyOf&, const T&>>(key);
-    return owners[key_group(key_hash(key), groups)];
-  }
-  // The end's timestamps, with one for each record that it has: it has times from now on.
-  static std::vector<Timestamp>& times_of(End& end, Batch& target) {
-    end.timed = true;
-    std::vector<Timestamp>& times = target.timestamps();
-    const auto records = static_cast<std::size_t>(end.next - end.begin);
-    if (times.size() != records) times.resize(records, no_timestamp);
-    return times;
-  }
-
-  // Takes records in blocks as long as every target has room for a whole one; answers up to where.
-  // The owners of a block come first, then for each target its records.
-  std::size_t scatter_blocks(const Batch& in, std::span<const T> records, RecordInHand& in_hand,
-                             std::vector<Batch>& targets) {
-    std::size_t first = in.position();
-    for (;;) {
-      const std::size_t count = std::min(records.size() - first, room_of_all());
-      if (count < least_block) return first;
-      in_hand.set(first);
-      const std::size_t known = find_owners(records.subspan(first, count));
-      for (std::size_t owner = 0; owner < targets.size(); ++owner) {
-        const std::size_t chosen = choose(owner, known);
-        End& end = ends_[owner];
-        if (in.has_timestamps() || end.timed) {
-          const Timestamp* const times = in.has_timestamps() ? &in.timestamps()[first] : nullptr;
-          std::vector<Timestamp>& all = times_of(end, targets[owner]);
-          for (std::size_t i = 0; i < chosen; ++i) {
-            all.push_back(times == nullptr ? no_timestamp : times[chosen_[i]]);
-          }
-        }
-        T* const next = end.next;
-        const T* const from = &records[first];
-        for (std::size_t i = 0; i < chosen; ++i) next[i] = from[chosen_[i]];
-        end.next += chosen;
-      }
-      first += known;
-      in_hand.set(first);
-    }
-  }
-  // Of the target that has least, at most a block.
-  std::size_t room_of_all() const {
-    std::ptrdiff_t room = most_block;
-    for (const End& end : ends_) room = std::min(room, end.full - end.next);
-    return static_cast<std::size_t>(std::max<std::ptrdiff_t>(room, 0));
-  }
-  // Of how many records: none behind one of which key_of throws, which it does when that is the
-  // first.
-  std::size_t find_owners(std::span<const T> records) {
-    const std::uint16_t* const owners = owners_.data();
-    const std::uint32_t groups = groups_;
-    std::size_t i = 0;
-    try {
-      for (; i < records.size(); ++i) {
-        owner_of_[i] = static_cast<std::uint8_t>(owner_of(records[i], owners, groups));
-      }
-    } catch (...) {
-      if (i == 0) throw;
-    }
-    return i;
-  }
-  // Leaves the numbers of the owner's records in chosen_: how many.
-  std::size_t choose(std::size_t owner, std::size_t known) {
-    std::size_t chosen = 0;
-    for (std::size_t i = 0; i < known; ++i) {
-      chosen_[chosen] = static_cast<std::uint8_t>(i);
-      chosen += owner_of_[i] == owner ? 1 : 0;
-    }
-    return chosen;
-  }
-
   KeyOf key_of_;
   std::uint32_t groups_;
   std::vector<std::uint16_t> owners_;
-
-  // Of a call.
-  std::vector<End> ends_;
-  std::uint8_t owner_of_[most_block];
-  std::uint8_t chosen_[most_block];
 };
+
+template <typename T, typename KeyOf>
+using HashPartitioner = RecordPartitioner<T, OwnersOfKeys<T, KeyOf>>;
 
 template <typename T, typename KeyOf>
 class HashPartitionerFactory final : public PartitionerFactory {
