@@ -72,13 +72,29 @@ Result<SpillWriter> SpillWriter::create(Platform& platform, const std::string& d
 }
 
 Status SpillWriter::add(RecordStream* stream) {
+  while (stream != nullptr) {
+    auto records = stream->next();
+    if (!records.ok()) return records.status();
+    if (records->empty()) break;
+    HUMMER_TRY(append(*records));
+  }
+  return end_partition();
+}
+
+Status SpillWriter::append(std::span<const RecordView> records) {
+  for (const RecordView& record : records) {
+    HUMMER_TRY(writer_->add(record.key(), record.value()));
+  }
+  records_ += records.size();
+  has_begun_ = has_begun_ || !records.empty();
+  return Status();
+}
+
+Status SpillWriter::end_partition() {
   SegmentPlace segment;
-  if (stream != nullptr) {
-    auto count = append_all(*stream, *writer_);
-    if (!count.ok()) return count.status();
+  if (std::exchange(has_begun_, false)) {
     auto place = writer_->finish();
     if (!place.ok()) return place.status();
-    records_ += *count;
     segment = *place;
   }
   segments_.push_back(segment);
