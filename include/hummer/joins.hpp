@@ -14,9 +14,9 @@
 //                                               left_outer(), right_outer(), full_outer(): see
 //                                               hummer/detail/bounded_joins.hpp
 //
-// Both sides need timestamps (but for bounded inputs), own their text, and have a key of the same type.
-// Records whose windows are over: `.side_output(late_first<Bid>)` and `late_second`.
-// Details: window_join.hpp, session_join.hpp and interval_join.hpp in hummer/detail/operators.
+// Both sides need timestamps (but for bounded inputs), own their text, and have a key of the same
+// type. Records whose windows are over: `.side_output(late_first<Bid>)` and `late_second`. Details:
+// window_join.hpp, session_join.hpp and interval_join.hpp in hummer/detail/operators.
 #pragma once
 
 #include <utility>

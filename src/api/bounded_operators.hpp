@@ -1,5 +1,5 @@
-// Operators that hold the whole of their input (hummer/detail/operators/bounded_operators.hpp): what
-// a job with one of them must be like. Pure.
+// Operators that hold the whole of their input (hummer/detail/operators/bounded_operators.hpp):
+// what a job with one of them must be like. Pure.
 #pragma once
 
 #include <hummer/status.hpp>

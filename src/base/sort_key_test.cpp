@@ -54,8 +54,9 @@ void expect_ordered(const std::vector<K>& keys) {
 template <typename N>
 std::vector<N> drawn_integers(std::mt19937_64& random) {
   using Limits = std::numeric_limits<N>;
-  std::vector<N> numbers = {Limits::min(), static_cast<N>(Limits::min() + 1), N{0}, N{1},
-                            static_cast<N>(-1), Limits::max(), static_cast<N>(Limits::max() - 1)};
+  std::vector<N> numbers = {
+      Limits::min(), static_cast<N>(Limits::min() + 1), N{0}, N{1}, static_cast<N>(-1),
+      Limits::max(), static_cast<N>(Limits::max() - 1)};
   for (int i = 0; i < 60; ++i) {
     numbers.push_back(static_cast<N>(random() >> (random() % (8 * sizeof(N)))));
   }
@@ -81,9 +82,19 @@ template <typename F>
 std::vector<F> drawn_numbers(std::mt19937_64& random) {
   using Limits = std::numeric_limits<F>;
   using Bits = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
-  std::vector<F> numbers = {0, F{-0.0}, 1, -1, Limits::infinity(), -Limits::infinity(),
-                            Limits::max(), Limits::lowest(), Limits::min(), -Limits::min(),
-                            Limits::denorm_min(), -Limits::denorm_min(), Limits::quiet_NaN(),
+  std::vector<F> numbers = {0,
+                            F{-0.0},
+                            1,
+                            -1,
+                            Limits::infinity(),
+                            -Limits::infinity(),
+                            Limits::max(),
+                            Limits::lowest(),
+                            Limits::min(),
+                            -Limits::min(),
+                            Limits::denorm_min(),
+                            -Limits::denorm_min(),
+                            Limits::quiet_NaN(),
                             -Limits::quiet_NaN()};
   for (int i = 0; i < 80; ++i) numbers.push_back(std::bit_cast<F>(static_cast<Bits>(random())));
   return numbers;
@@ -102,10 +113,9 @@ TEST(SortKey, FloatingPointWithOneZeroAndNoNumberLast) {
 
 std::vector<std::string> drawn_texts(std::mt19937_64& random) {
   using namespace std::string_literals;
-  std::vector<std::string> texts = {"",       "\0"s,     "\0\0"s,     "\0\xFF"s, "\1"s,
-                                    "a",      "a\0"s,    "a\0b"s,     "ab",      "a\xFF",
-                                    "\xFF",   "\xFF\0"s, "\xFF\xFF"s, "a\1",     "a\0\0b"s,
-                                    "\0\1"s,  "Zürich"};
+  std::vector<std::string> texts = {"",          "\0"s,   "\0\0"s,   "\0\xFF"s, "\1"s,   "a",
+                                    "a\0"s,      "a\0b"s, "ab",      "a\xFF",   "\xFF",  "\xFF\0"s,
+                                    "\xFF\xFF"s, "a\1",   "a\0\0b"s, "\0\1"s,   "Zürich"};
   for (int i = 0; i < 80; ++i) {
     std::string text(random() % 6, '\0');
     for (char& letter : text) letter = "\0\1a\xFE\xFF"[random() % 5];

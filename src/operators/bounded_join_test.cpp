@@ -45,9 +45,7 @@ struct LineOf {
   static const Order* pointer(const Order* order) { return order; }
   static const User* pointer(const User& user) { return &user; }
   static const User* pointer(const User* user) { return user; }
-  Line operator()(First order, Second user) const {
-    return line_of(pointer(order), pointer(user));
-  }
+  Line operator()(First order, Second user) const { return line_of(pointer(order), pointer(user)); }
 };
 
 template <JoinKind kind>
@@ -219,8 +217,8 @@ void expect_joined(const Case& of, JoinKind kind, std::size_t memory_bytes, std:
                    bool spills) {
   const auto platform = make_simulated_platform({.seed = seed});
   Random random(seed);
-  Algorithm algorithm(
-      *platform, {.kind = kind, .memory_bytes = memory_bytes, .spill_directory = "/spills"});
+  Algorithm algorithm(*platform,
+                      {.kind = kind, .memory_bytes = memory_bytes, .spill_directory = "/spills"});
   const Joined seen = joined(algorithm, of, random);
   EXPECT_TRUE(seen.results == joined_by_loops(of, kind))
       << "seed " << seed << ", kind " << static_cast<int>(kind) << ": " << seen.results.size();
@@ -246,26 +244,31 @@ TEST(HybridHashJoin, OfEachKindWithinAndBeyondMemory) {
   expect_joins_of_each_kind<HybridHashJoin>();
 }
 
-// Its records have no room in memory on either side, and the product is large.
 TEST(SortMergeJoin, OneFrequentKey) {
   Random random(11);
-  const Case skewed = drawn(random, 3'000, 6'000, 2'000, 4);
+  const Case skewed = drawn(random, 1'000, 2'000, 700, 4);
   for (const JoinKind kind : kinds) {
-    expect_joined<SortMergeJoin>(skewed, kind, 1 << 20, 11, false);
+    expect_joined<SortMergeJoin>(skewed, kind, 4 << 20, 11, false);
   }
 }
 
+// Neither side's records of the key have room in the memory for one.
 TEST(MergeJoin, AGroupThatGoesToAFileIsReadForBlocksOfTheOtherSide) {
   const auto platform = make_simulated_platform({.seed = 12});
   Case one;
-  for (int i = 0; i < 300; ++i) one.sides[0].emplace_back("k", std::to_string(i));
-  for (int i = 0; i < 2'000; ++i) one.sides[1].emplace_back("k", std::to_string(i));
+  for (int i = 0; i < 60; ++i) {
+    one.sides[0].emplace_back("k", std::to_string(i) + std::string(4'000, '.'));
+  }
+  for (int i = 0; i < 4'000; ++i) {
+    one.sides[1].emplace_back("k", std::to_string(i) + std::string(50, '.'));
+  }
   one.sides[0].emplace_back("l", "alone");
+  one.sides[1].emplace_back("m", "alone");
   Random random(12);
   // The memory of one key is an eighth of what the join is given.
-  SortMergeJoin algorithm(*platform, {.kind = JoinKind::full_outer,
-                                      .memory_bytes = 1 << 20,
-                                      .spill_directory = "/spills"});
+  SortMergeJoin algorithm(
+      *platform,
+      {.kind = JoinKind::full_outer, .memory_bytes = 1 << 20, .spill_directory = "/spills"});
   const Joined seen = joined(algorithm, one, random);
   EXPECT_TRUE(seen.results == joined_by_loops(one, JoinKind::full_outer));
 }
@@ -290,7 +293,7 @@ TEST(HybridHashJoin, OneFrequentKeyIsSorted) {
 
 TEST(HybridHashJoin, AFullDiskIsAnErrorAndLeavesNothing) {
   SimulationOptions options{.seed = 14};
-  options.disk_capacity_bytes = 300'000;
+  options.disk_capacity_bytes = 100'000;
   const auto platform = make_simulated_platform(options);
   Random random(14);
   const Case many = drawn(random, 30'000, 20'000, 40'000, 0);
@@ -298,6 +301,7 @@ TEST(HybridHashJoin, AFullDiskIsAnErrorAndLeavesNothing) {
   {
     HybridHashJoin algorithm(*platform, {.memory_bytes = 1 << 20, .spill_directory = "/spills"});
     JoinPairs found;
+    // Of one side, which alone is more than memory and disk.
     for (std::size_t at = 0; at < many.sides[0].size() && status.ok();) {
       const EncodedRecords records =
           encoded(std::span<const Record>(many.sides[0]).subspan(at, 1'000));

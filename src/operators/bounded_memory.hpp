@@ -1,5 +1,5 @@
-// BoundedMemory: what an operator over a whole bounded input may hold, and what it tells its account
-// of it (hummer/detail/memory_account.hpp).
+// BoundedMemory: what an operator over a whole bounded input may hold, and what it tells its
+// account of it (hummer/detail/memory_account.hpp).
 //
 //   memory.open(context());                     // once, in open()
 //   memory.bytes(memory_bytes)                  // when the first record comes: the other operators

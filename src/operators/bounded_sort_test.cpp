@@ -94,9 +94,9 @@ TEST(SortOperator, NamesTheRecordWhoseKeyThrows) {
 // ---- by hand, with inputs that are larger than the memory ----
 
 template <typename T>
-class Run {
+class ByHand {
  public:
-  Run(std::unique_ptr<Operator> op, Platform& platform)
+  ByHand(std::unique_ptr<Operator> op, Platform& platform)
       : context_({.name = "sort", .platform = &platform}), operator_(std::move(op)) {
     operator_->set_context(context_);
     operator_->declare(out_);
@@ -158,7 +158,7 @@ std::vector<Sale> drawn_sales(std::uint64_t seed, std::size_t count, std::uint64
 TEST(SortOperator, SortsWhatIsLargerThanItsMemory) {
   const auto platform = make_simulated_platform({.seed = 2});
   std::vector<Sale> sales = drawn_sales(2, drawn_cases(120'000), 900);
-  Run<Sale> run(sort_factory<Sale>(shop_of)->make(), *platform);
+  ByHand<Sale> run(sort_factory<Sale>(shop_of)->make(), *platform);
   run.process(sales);
   std::stable_sort(sales.begin(), sales.end(),
                    [](const Sale& a, const Sale& b) { return a.shop < b.shop; });
@@ -296,8 +296,8 @@ TEST(GroupOperator, HandsEachGroupOnceInOrder) {
 }
 
 TEST(GroupOperator, PassesOverWhatAFunctionLeaves) {
-  OperatorHarness<Sale> harness(group_factory(
-      [](const std::int32_t& shop, Group<Sale>& group, Collector<Total>& out) {
+  OperatorHarness<Sale> harness(
+      group_factory([](const std::int32_t& shop, Group<Sale>& group, Collector<Total>& out) {
         if (shop == 1) return;
         out(Total(shop, group.next()->item));
       }));
@@ -318,14 +318,13 @@ TEST(GroupOperator, AGroupMayBeLargerThanTheMemory) {
     total.second = total.second * 31 + std::stoull(sale.item);  // in order
   };
   for (const Sale& sale : sales) add(expected[sale.shop], sale);
-  Run<Total> run(group_factory([add](const std::int32_t& shop, Group<Sale>& group,
-                                     Collector<Total>& out) {
-                   std::pair<std::uint64_t, std::uint64_t> total;
-                   while (const Sale* sale = group.next()) add(total, *sale);
-                   out(Total(shop, std::to_string(total.first) + " " +
-                                       std::to_string(total.second)));
-                 })->make(),
-                 *platform);
+  ByHand<Total> run(
+      group_factory([add](const std::int32_t& shop, Group<Sale>& group, Collector<Total>& out) {
+        std::pair<std::uint64_t, std::uint64_t> total;
+        while (const Sale* sale = group.next()) add(total, *sale);
+        out(Total(shop, std::to_string(total.first) + " " + std::to_string(total.second)));
+      })->make(),
+      *platform);
   run.process(sales);
   std::vector<Total> totals;
   for (const auto& [shop, total] : expected) {

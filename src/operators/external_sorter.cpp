@@ -124,8 +124,8 @@ bool ExternalSorter::has_too_many_runs() const {
 
 Status ExternalSorter::sort_next_bucket() {
   const batch::Bucket& bucket = buckets_[indexes_.size()];
-  const std::span<const IndexEntry> sorted = batch::sort_bucket(
-      batch::KeyOrder(), arena_, bucket, arena_.index_room(bucket.records));
+  const std::span<const IndexEntry> sorted =
+      batch::sort_bucket(batch::KeyOrder(), arena_, bucket, arena_.index_room(bucket.records));
   auto index = std::make_unique_for_overwrite<IndexEntry[]>(bucket.records);
   std::copy_n(sorted.data(), bucket.records, index.get());
   indexes_.push_back(std::move(index));
@@ -134,8 +134,8 @@ Status ExternalSorter::sort_next_bucket() {
 
 void ExternalSorter::append_buckets(std::vector<std::unique_ptr<RecordStream>>& streams) {
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    streams.push_back(std::make_unique<batch::SortedRecords>(
-        arena_.data(), std::move(indexes_[i]), buckets_[i].records));
+    streams.push_back(std::make_unique<batch::SortedRecords>(arena_.data(), std::move(indexes_[i]),
+                                                             buckets_[i].records));
   }
 }
 
@@ -166,8 +166,7 @@ void ExternalSorter::begin_merging(std::size_t count) {
 Status ExternalSorter::begin_writing(std::vector<std::unique_ptr<RecordStream>> streams) {
   state_ = state_ == State::sorting ? State::writing : State::merging;
   merger_ = std::make_unique<batch::Merger>(batch::KeyOrder(), std::move(streams));
-  auto writer =
-      batch::SpillWriter::create(platform_, spill_directory_, 1, batch::Codec::none);
+  auto writer = batch::SpillWriter::create(platform_, spill_directory_, 1, batch::Codec::none);
   if (!writer.ok()) return writer.status();
   writer_.emplace(std::move(*writer));
   return Status();

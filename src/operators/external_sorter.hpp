@@ -9,10 +9,10 @@
 // Records with equal keys stay in the order in which they came.
 //
 // Memory is an arena of records, which are sorted by the bucket: one of at most 64 Ki records, so
-// that sorting one is a step. A run of the arena is a merge of its buckets; it goes to a spill file,
-// or, when no more come, stays where it is. Beside the arena are the indexes of its buckets (8 bytes
-// per record, counted) and buffers of files. Runs are merged into longer ones when they are more
-// than can be read at once.
+// that sorting one is a step. A run of the arena is a merge of its buckets; it goes to a spill
+// file, or, when no more come, stays where it is. Beside the arena are the indexes of its buckets
+// (8 bytes per record, counted) and buffers of files. Runs are merged into longer ones when they
+// are more than can be read at once.
 //
 // Spill files have no names, and are gone when the sorter is, or the process.
 //

@@ -25,10 +25,10 @@ HashJoinPass::HashJoinPass(Platform& platform, const JoinOptions& options, std::
     : platform_(platform),
       options_(options),
       level_(level),
-      block_bytes_(std::clamp(options.memory_bytes >> (partition_bits + 4), least_block, most_block)),
+      block_bytes_(
+          std::clamp(options.memory_bytes >> (partition_bits + 4), least_block, most_block)),
       flush_bytes_(2 * block_bytes_),
-      budget_bytes_(options.memory_bytes - pass_writer_bytes -
-                    (flush_bytes_ << partition_bits)),
+      budget_bytes_(options.memory_bytes - pass_writer_bytes - (flush_bytes_ << partition_bits)),
       partition_shift_(32 - partition_bits),
       partitions_(std::size_t{1} << partition_bits) {}
 
@@ -64,9 +64,8 @@ Status HashJoinPass::keep(int side, std::string_view key, std::string_view value
 Status HashJoinPass::make_room(std::size_t bytes) {
   while (used_bytes_ + bytes > budget_bytes_) {
     JoinPartition& largest = *std::max_element(
-        partitions_.begin(), partitions_.end(), [](const auto& a, const auto& b) {
-          return a.memory_bytes() < b.memory_bytes();
-        });
+        partitions_.begin(), partitions_.end(),
+        [](const auto& a, const auto& b) { return a.memory_bytes() < b.memory_bytes(); });
     if (largest.memory_bytes() == 0) break;
     HUMMER_TRY(spill(largest));
   }

@@ -8,10 +8,10 @@
 //   pass.finish(); while (!pass.produce(pairs)) …
 //   pass.take_spilled()                      what is left to do: partitions on disk
 //
-// What is kept is spread over partitions by a hash of the keys. When it is more than the memory, the
-// largest partition goes to disk with all that it has and gets, of both sides. build() makes tables
-// of the others; what has come of the other side already is looked up by the next calls of produce()
-// (which answers false until that is done; offer() comes after it).
+// What is kept is spread over partitions by a hash of the keys. When it is more than the memory,
+// the largest partition goes to disk with all that it has and gets, of both sides. build() makes
+// tables of the others; what has come of the other side already is looked up by the next calls of
+// produce() (which answers false until that is done; offer() comes after it).
 //
 // Pairs hold until the next call but offer() and produce(); those of what was kept are taken before
 // the first offer(), and all of them before take_spilled().

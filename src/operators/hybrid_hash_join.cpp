@@ -112,8 +112,7 @@ void HybridHashJoin::begin_partition() {
   partition_ = std::move(spilled_.back());
   spilled_.pop_back();
   for (int side = 0; side < 2; ++side) {
-    const bool keeps_other =
-        side == 0 ? keeps_second(options_.kind) : keeps_first(options_.kind);
+    const bool keeps_other = side == 0 ? keeps_second(options_.kind) : keeps_first(options_.kind);
     if (partition_.segments[side].empty() && !keeps_other) return;  // it has no results
   }
   const int build_side = partition_.bytes[0] < partition_.bytes[1] ? 0 : 1;

@@ -1,4 +1,5 @@
-// JoinAlgorithm: how a join finds records with equal keys; JoinOperator (join_operator.hpp) feeds it.
+// JoinAlgorithm: how a join finds records with equal keys; JoinOperator (join_operator.hpp) feeds
+// it.
 //
 //   while (!*algorithm.add(side, records, next, pairs)) { take the pairs }   for each batch; pairs
 //                                                            are taken after every call

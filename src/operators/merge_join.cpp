@@ -70,10 +70,10 @@ Result<bool> MergeJoin::compare(JoinPairs& pairs) {
       state_ = State::done;
       return false;
     }
-    const int order = !*has_second  ? -1
-                      : !*has_first ? 1
-                                    : batch::compare_bytes(first_.rest.front().key(),
-                                                           second_.rest.front().key());
+    const int order =
+        !*has_second  ? -1
+        : !*has_first ? 1
+                      : batch::compare_bytes(first_.rest.front().key(), second_.rest.front().key());
     if (order == 0) {
       HUMMER_TRY(begin_group());
       return true;
@@ -136,8 +136,8 @@ Result<bool> MergeJoin::collect(JoinPairs& pairs) {
 // What was copied of the group goes to its file.
 Status MergeJoin::spill_group() {
   if (!group_writer_) {
-    auto writer = batch::SpillWriter::create(platform_, options_.spill_directory, 1,
-                                             batch::Codec::none);
+    auto writer =
+        batch::SpillWriter::create(platform_, options_.spill_directory, 1, batch::Codec::none);
     if (!writer.ok()) return writer.status();
     group_writer_.emplace(std::move(*writer));
   }

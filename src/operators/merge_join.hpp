@@ -2,7 +2,7 @@
 //
 //   MergeJoin join(platform, {.kind = JoinKind::inner, …}, first, second);
 //   for (;;) {
-//     Result<bool> more = join.produce(pairs);      // until pairs are full, or a little work is done
+//     Result<bool> more = join.produce(pairs);     // until pairs are full, or some is done
 //     function->call(pairs.all(), out); pairs.clear();
 //     if (!*more) break;
 //   }
@@ -10,9 +10,9 @@
 // Pairs hold until the next call; they are taken before it.
 //
 // Records of a key that the second side has more than one of are gone through once for each of the
-// first. Where they are in more than one span they are copied (as many bytes as memory_bytes); where
-// they are more, they go to a file, which is read once for as many records of the first as have room
-// in that memory.
+// first. Where they are in more than one span they are copied (as many bytes as memory_bytes);
+// where they are more, they go to a file, which is read once for as many records of the first as
+// have room in that memory.
 //
 // Thread: one. The streams outlive it. Errors: those of the streams, and of the disk.
 #pragma once

@@ -8,6 +8,7 @@ void MergeOperator::take(Batch& in) {
   std::unique_ptr<Waiting> waiting;
   if (spares_.empty()) {
     waiting = std::make_unique<Waiting>();
+    waiting->batch = Batch(coding_->type(), in.capacity());
   } else {
     waiting = std::move(spares_.back());
     spares_.pop_back();
@@ -142,7 +143,7 @@ void MergeOperator::hand_out(Output& out) {
   }
   for (auto& waiting : used_) {
     waiting->batch.clear();
-    spares_.push_back(std::move(waiting));
+    if (waiting->batch.has_storage()) spares_.push_back(std::move(waiting));
   }
   used_.clear();
 }

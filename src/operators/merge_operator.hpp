@@ -1,6 +1,6 @@
-// MergeOperator: one sorted stream of the sorted ones that come by its channels, which it reads as it
-// needs them (hummer/detail/chooses_input.hpp). Nothing is sorted again: a tree of losers says whose
-// record goes first; of equal ones that of the channel with the lower number.
+// MergeOperator: one sorted stream of the sorted ones that come by its channels, which it reads as
+// it needs them (hummer/detail/chooses_input.hpp). Nothing is sorted again: a tree of losers says
+// whose record goes first; of equal ones that of the channel with the lower number.
 //
 // Holds one batch of each channel, and one more for each channel that has ended before others.
 #pragma once

@@ -37,9 +37,9 @@ StreamTask::Polled StreamTask::poll_inputs(int& head_input) {
     behind = WatermarkMerger::none;
     in_a_row_ = 0;
   }
-  const std::size_t tries = wanted != ChoosesInput::any          ? 1
+  const std::size_t tries = wanted != ChoosesInput::any       ? 1
                             : behind == WatermarkMerger::none ? count
-                                                                 : count + 1;
+                                                              : count + 1;
   for (std::size_t tried = 0; tried < tries; ++tried) {
     const bool in_turn = behind == WatermarkMerger::none;
     const std::size_t index = in_turn ? next_input_ : std::exchange(behind, WatermarkMerger::none);

@@ -97,13 +97,12 @@ class BoundedJoin {
       const auto first = first_.input();
       const auto second = second_.input();
       const int node = detail::add_operator(
-          env, {.name = strategy_ == JoinStrategy::sort_merge ? "sort_merge_join"
-                                                              : "hybrid_hash_join",
-                .factory = make_bounded_factory(make),
-                .output = &type_of<Out>(),
-                .captured = captured_values(function)
-                                .and_also(first.captured)
-                                .and_also(second.captured)});
+          env,
+          {.name = strategy_ == JoinStrategy::sort_merge ? "sort_merge_join" : "hybrid_hash_join",
+           .factory = make_bounded_factory(make),
+           .output = &type_of<Out>(),
+           .captured =
+               captured_values(function).and_also(first.captured).and_also(second.captured)});
       env.add_edge(first.node, node, first.edge);
       env.add_edge(second.node, node, second.edge);
       return DataStream<Out>(env, node);

@@ -216,13 +216,12 @@ class GroupedStream {
       EdgeSpecification edge = stream_.edge();
       edge.routing = EdgeRouting::hash;
       edge.partitioner = hash_partitioner<T>(key_of_);
-      const int node =
-          detail::add_operator(env, stream_.node(), edge,
-                               {.name = "reduce_group",
-                                .factory = make_bounded_factory(make),
-                                .output = &type_of<Out>(),
-                                .captured = captured_values(function).and_also(
-                                    captured_values(key_of_))});
+      const int node = detail::add_operator(
+          env, stream_.node(), edge,
+          {.name = "reduce_group",
+           .factory = make_bounded_factory(make),
+           .output = &type_of<Out>(),
+           .captured = captured_values(function).and_also(captured_values(key_of_))});
       return DataStream<Out>(env, node);
     } else {
       return detail::RefusedStream();
@@ -241,12 +240,11 @@ class BoundedOperations {
   template <typename KeyOf>
   DataStream<T> sort_partition(KeyOf key_of, SortOrder order = SortOrder::ascending) const {
     if constexpr (detail::check_sort<KeyOf, T>()) {
-      return add(
-          self().node(), self().edge(), "sort_partition",
-          make_bounded_factory([key_of, order](std::size_t memory_bytes) {
-            return make_sort_operator(coding_of<KeyOf, true>(key_of, order), memory_bytes);
-          }),
-          key_of, order);
+      return add(self(), "sort_partition",
+                 make_bounded_factory([key_of, order](std::size_t memory_bytes) {
+                   return make_sort_operator(coding_of<KeyOf, true>(key_of, order), memory_bytes);
+                 }),
+                 key_of, order);
     } else {
       return self();
     }
@@ -254,14 +252,12 @@ class BoundedOperations {
   template <typename KeyOf>
   DataStream<T> sort(KeyOf key_of, SortOrder order = SortOrder::ascending) const {
     if constexpr (detail::check_sort<KeyOf, T>()) {
-      const DataStream<T> sorted = sort_partition(key_of, order);
-      const DataStream<T> merged =
-          add(sorted.node(), sorted.edge(), "merge_sorted",
-              make_operator_factory([key_of, order] {
-                return make_merge_operator(coding_of<KeyOf, false>(key_of, order));
-              }),
-              key_of, order);
-      return merged.parallelism(1).max_parallelism(1);
+      return add(sort_partition(key_of, order), "merge_sorted", make_operator_factory([=] {
+                   return make_merge_operator(coding_of<KeyOf, false>(key_of, order));
+                 }),
+                 key_of, order)
+          .parallelism(1)
+          .max_parallelism(1);
     } else {
       return self();
     }
@@ -277,7 +273,15 @@ class BoundedOperations {
   }
 
  private:
-  const Self& self() const { return static_cast<const Self&>(*this); }
+  // A stream of text as one of lines.
+  DataStream<T> self() const {
+    const Self& stream = static_cast<const Self&>(*this);
+    if constexpr (requires { stream.lines(); }) {
+      return stream.lines();
+    } else {
+      return stream;
+    }
+  }
 
   template <typename KeyOf, bool timed>
   static std::unique_ptr<RecordCoding> coding_of(const KeyOf& key_of, SortOrder order) {
@@ -288,18 +292,16 @@ class BoundedOperations {
   }
 
   template <typename KeyOf>
-  DataStream<T> add(int from, const EdgeSpecification& edge, std::string_view name,
-                    std::shared_ptr<const OperatorFactory> factory, const KeyOf& key_of,
-                    SortOrder order) const {
-    StreamExecutionEnvironment& env = self().environment();
-    const int node = detail::add_operator(
-        env, from, edge,
-        {.name = name,
-         .factory = std::move(factory),
-         .output = &type_of<T>(),
-         .captured = captured_values(key_of).and_also(
-             encoded_values(static_cast<std::uint8_t>(order)))});
-    return DataStream<T>(env, node);
+  static DataStream<T> add(const DataStream<T>& from, std::string_view name,
+                           std::shared_ptr<const OperatorFactory> factory, const KeyOf& key_of,
+                           SortOrder order) {
+    const int node = detail::add_operator(from.environment(), from.node(), from.edge(),
+                                          {.name = name,
+                                           .factory = std::move(factory),
+                                           .output = &type_of<T>(),
+                                           .captured = captured_values(key_of).and_also(
+                                               encoded_values(static_cast<std::uint8_t>(order)))});
+    return DataStream<T>(from.environment(), node);
   }
 };
 

@@ -1,6 +1,6 @@
-// Operators over the whole of a bounded input: sorts, groups and equi-joins. What knows the records'
-// types and calls the user's functions is a template here; the operators see bytes, and are in
-// src/operators/. (Design: docs/design/0020-bounded-operators.md.)
+// Operators over the whole of a bounded input: sorts, groups and equi-joins. What knows the
+// records' types and calls the user's functions is a template here; the operators see bytes, and
+// are in src/operators/. (Design: docs/design/0020-bounded-operators.md.)
 //
 // Each takes what comes until its input has ended, keeps to the memory it is given, and spills to
 // files without names beyond it. What is behind one sees no watermark before that end. Their state
