@@ -105,7 +105,7 @@ TEST(ExternalSorter, SaysWhatARecordThatIsTooLargeNeeds) {
 
 TEST(ExternalSorter, AFullDiskIsAnErrorAndLeavesNothing) {
   SimulationOptions options{.seed = 5};
-  options.disk_capacity_bytes = 400'000;
+  options.disk_capacity_bytes = 1'000;
   const auto platform = make_simulated_platform(options);
   Random random(5);
   const KeysAndValues records = batch::draw_records(random, "random", 60'000);

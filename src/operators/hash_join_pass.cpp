@@ -114,9 +114,6 @@ void HashJoinPass::build(int side) {
   stage_ = Stage::kept;
   partition_at_ = 0;
   place_ = {};
-  for (JoinPartition& partition : partitions_) {
-    if (!partition.spilled) partition.build(side);
-  }
 }
 
 void HashJoinPass::begin_probe(std::string_view key, std::string_view value, std::uint32_t hash) {
@@ -176,13 +173,17 @@ bool HashJoinPass::look_up(JoinPairs& pairs) {
   return true;
 }
 
-// What came of the probe side before the build side had ended.
+// What came of the probe side before the build side had ended; each partition gets its table first.
 bool HashJoinPass::produce_kept(JoinPairs& pairs) {
   const int side = 1 - build_side_;
   for (int i = 0; i < records_per_call; ++i) {
     if (is_probing_ && !look_up(pairs)) return false;
     if (partition_at_ == partitions_.size()) return true;
     JoinPartition& partition = partitions_[partition_at_];
+    if (!partition.spilled && partition.table.empty()) {
+      partition.build(build_side_);
+      return false;
+    }
     JoinRecord* record = partition.spilled ? nullptr : partition.sides[side].at(place_);
     if (record == nullptr) {
       ++partition_at_;

@@ -294,7 +294,7 @@ TEST(BoundedJobs, ACancelledSortEndsSoon) {
 
 TEST(BoundedJobs, AFullDiskNamesTheOperator) {
   SimulationOptions small{.seed = 6};
-  small.disk_capacity_bytes = 500'000;
+  small.disk_capacity_bytes = 1'000;
   const auto node = make_simulated_platform(small);
   EnvironmentOptions options;
   options.parallelism = 1;
