@@ -64,6 +64,8 @@ struct EnvironmentOptions {
   bool chaining = true;
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
   std::size_t partial_state_bytes = 64 << 20;
+  // What sorts, groups and joins of whole inputs hold in memory, per slot, before they go to disk.
+  std::size_t bounded_memory_bytes = std::size_t{128} << 20;
   // What the job may hold in memory in this process, in bytes (see memory_account.hpp); 0: no
   // limit. Unless it is set: half of the cgroup's limit or of the machine's memory
   // (docs/memory.md). State beyond it goes to files in `spill_directory`, which have no name there.

@@ -1,4 +1,4 @@
-// Joins of keyed streams in event time.
+// Joins of keyed streams: in event time, or of whole bounded inputs.
 //
 //   bids.key_by(&Bid::auction)
 //       .join(auctions.key_by(&Auction::id))
@@ -10,14 +10,19 @@
 //   a.interval_join(b).between(-5'000, 0).apply(function)     b.time − a.time within the bounds,
 //                                                             both included
 //
-// Both sides need timestamps, own their text, and have a key of the same type.
-// Records whose windows are over: `.side_output(late_first<Bid>)` and `late_second`.
-// Details: window_join.hpp, session_join.hpp and interval_join.hpp in hummer/detail/operators.
+//   a.join(b).inner().apply(function)           of bounded inputs, as large as the disk; also
+//                                               left_outer(), right_outer(), full_outer(): see
+//                                               hummer/detail/bounded_joins.hpp
+//
+// Both sides need timestamps (but for bounded inputs), own their text, and have a key of the same
+// type. Records whose windows are over: `.side_output(late_first<Bid>)` and `late_second`. Details:
+// window_join.hpp, session_join.hpp and interval_join.hpp in hummer/detail/operators.
 #pragma once
 
 #include <utility>
 
 #include <hummer/connected_streams.hpp>
+#include <hummer/detail/bounded_joins.hpp>
 #include <hummer/detail/join_nodes.hpp>
 #include <hummer/detail/join_types.hpp>
 #include <hummer/detail/operators/interval_join.hpp>
@@ -81,23 +86,19 @@ class WindowedJoin {
 };
 
 template <typename A, typename KeyOfA, typename B, typename KeyOfB, bool co_group>
-class JoinedStreams {
+class JoinedStreams : public BoundedJoins<A, KeyOfA, B, KeyOfB, co_group> {
  public:
-  JoinedStreams(KeyedStream<A, KeyOfA> first, KeyedStream<B, KeyOfB> second)
-      : first_(std::move(first)), second_(std::move(second)) {}
+  using BoundedJoins<A, KeyOfA, B, KeyOfB, co_group>::BoundedJoins;
 
   template <typename Windows>
   auto window(Windows windows) const {
     if constexpr (detail::check_join_windows<Windows>()) {
-      return WindowedJoin<A, KeyOfA, B, KeyOfB, co_group, Windows>(first_, second_, windows);
+      return WindowedJoin<A, KeyOfA, B, KeyOfB, co_group, Windows>(this->first_, this->second_,
+                                                                   windows);
     } else {
       return detail::RefusedStream();
     }
   }
-
- private:
-  KeyedStream<A, KeyOfA> first_;
-  KeyedStream<B, KeyOfB> second_;
 };
 
 template <typename A, typename KeyOfA, typename B, typename KeyOfB>

@@ -23,7 +23,8 @@ consteval bool takes_blocks() {
 
 }  // namespace detail
 
-class TextStream : public detail::CallsOfKeyedStreams<TextStream> {
+class TextStream : public detail::CallsOfKeyedStreams<TextStream>,
+                   public BoundedOperations<TextStream, std::string_view> {
  public:
   explicit TextStream(DataStream<TextBlock> blocks) : blocks_(std::move(blocks)) {}
 

@@ -1,7 +1,10 @@
 #include <hummer/environment.hpp>
 
+#include <algorithm>
+
 #include <hummer/data_stream.hpp>
 
+#include "api/bounded_operators.hpp"
 #include "api/environment_impl.hpp"
 #include "graph/planner.hpp"
 
@@ -104,11 +107,19 @@ bool is_replayable(const StreamNode& node) {
   }
 }
 
+// Of the graph, the operators that hold the whole of their input.
+std::size_t count_bounded_operators(const StreamGraph& graph) {
+  return static_cast<std::size_t>(
+      std::count_if(graph.nodes.begin(), graph.nodes.end(), is_bounded_operator));
+}
+
 // What the options say to those that were written before they were set.
-Plan plan_of(const EnvironmentOptions& options) {
+Plan plan_of(const EnvironmentOptions& options, std::size_t bounded_operators) {
   Plan plan;
   plan.checkpoints = options.checkpoints.enabled();
   plan.partial_state_bytes = options.partial_state_bytes;
+  plan.bounded_operator_bytes =
+      options.bounded_memory_bytes / std::max<std::size_t>(bounded_operators, 1);
   // One subtask would keep two tables of the same keys. With checkpoints the graph must not depend
   // on the parallelism, which may change at a restore.
   plan.partial_windows = options.window_strategy == WindowStrategy::automatic
@@ -126,9 +137,12 @@ Plan plan_of(const EnvironmentOptions& options) {
 
 StreamGraph StreamExecutionEnvironment::Impl::finished_graph(
     const std::string& job_name, const EnvironmentOptions& options) const {
-  StreamGraph finished = plan(graph, plan_of(options));
+  StreamGraph finished = plan(graph, plan_of(options, count_bounded_operators(graph)));
   finished.job_name = job_name;
   if (finished.mistake.ok()) finished.mistake = check_sinks(finished);
+  if (finished.mistake.ok()) {
+    finished.mistake = check_bounded_operators(finished, options.checkpoints.enabled());
+  }
   for (StreamNode& node : finished.nodes) node.replayable = is_replayable(node);
   return finished;
 }

@@ -27,6 +27,17 @@ class WrittenFile final : public ReadableFile {
   const std::uint64_t size_bytes_;
 };
 
+Status append_some(std::span<const RecordView> records, SegmentWriter& writer,
+                   AppendedRecords& appended) {
+  for (const RecordView& record : records) {
+    HUMMER_TRY(writer.add(record.key(), record.value()));
+    appended.largest_bytes = std::max(
+        appended.largest_bytes, std::size_t{record.key_bytes} + std::size_t{record.value_bytes});
+  }
+  appended.records += records.size();
+  return Status();
+}
+
 }  // namespace
 
 Result<AppendedRecords> append_all(RecordStream& stream, SegmentWriter& writer) {
@@ -35,12 +46,7 @@ Result<AppendedRecords> append_all(RecordStream& stream, SegmentWriter& writer) 
     auto records = stream.next();
     if (!records.ok()) return records.status();
     if (records->empty()) return appended;
-    for (const RecordView& record : *records) {
-      HUMMER_TRY(writer.add(record.key(), record.value()));
-      appended.largest_bytes = std::max(
-          appended.largest_bytes, std::size_t{record.key_bytes} + std::size_t{record.value_bytes});
-    }
-    appended.records += records->size();
+    HUMMER_TRY(append_some(*records, writer, appended));
   }
 }
 
@@ -77,14 +83,26 @@ Result<SpillWriter> SpillWriter::create(Platform& platform, const std::string& d
 }
 
 Status SpillWriter::add(RecordStream* stream) {
+  while (stream != nullptr) {
+    auto records = stream->next();
+    if (!records.ok()) return records.status();
+    if (records->empty()) break;
+    HUMMER_TRY(append(*records));
+  }
+  return end_partition();
+}
+
+Status SpillWriter::append(std::span<const RecordView> records) {
+  HUMMER_TRY(append_some(records, *writer_, appended_));
+  has_begun_ = has_begun_ || !records.empty();
+  return Status();
+}
+
+Status SpillWriter::end_partition() {
   SegmentPlace segment;
-  if (stream != nullptr) {
-    auto appended = append_all(*stream, *writer_);
-    if (!appended.ok()) return appended.status();
+  if (std::exchange(has_begun_, false)) {
     auto place = writer_->finish();
     if (!place.ok()) return place.status();
-    appended_.records += appended->records;
-    appended_.largest_bytes = std::max(appended_.largest_bytes, appended->largest_bytes);
     segment = *place;
   }
   segments_.push_back(segment);

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,11 @@ class SpillWriter {
 
   // The next partition's records; null: it has none.
   Status add(RecordStream* stream);
+  // The same in parts: append() as often as there are spans, then end_partition().
+  Status append(std::span<const RecordView> records);
+  Status end_partition();
+  // Partitions that have ended.
+  std::uint32_t partitions() const { return static_cast<std::uint32_t>(segments_.size()); }
   std::uint64_t records() const { return appended_.records; }
   Result<SpillFile> finish();
 
@@ -67,6 +73,7 @@ class SpillWriter {
   std::unique_ptr<SegmentWriter> writer_;
   std::vector<SegmentPlace> segments_;
   AppendedRecords appended_;
+  bool has_begun_ = false;  // records of the partition at hand are written
 };
 
 }  // namespace hummer::batch

@@ -20,6 +20,7 @@ wire::JobOptions job_options(const EnvironmentOptions& options) {
   message.set_check_views(options.check_views == CheckViews::on);
   message.set_chaining(options.chaining);
   message.set_partial_state_bytes(options.partial_state_bytes);
+  message.set_bounded_memory_bytes(options.bounded_memory_bytes);
   message.set_window_strategy(static_cast<std::uint32_t>(options.window_strategy));
   to_message(options.checkpoints, *message.mutable_checkpointing());
   to_message(options.restart, *message.mutable_restarting());

@@ -30,6 +30,9 @@ EnvironmentOptions environment_options(const wire::JobOptions& wanted, Platform*
   options.pin_slots = wanted.pin_slots();
   options.chaining = wanted.chaining();
   if (wanted.partial_state_bytes() != 0) options.partial_state_bytes = wanted.partial_state_bytes();
+  if (wanted.bounded_memory_bytes() != 0) {
+    options.bounded_memory_bytes = wanted.bounded_memory_bytes();
+  }
   options.window_strategy = static_cast<WindowStrategy>(wanted.window_strategy());
   options.checkpoints = checkpoint_options_from(wanted.checkpointing());
   options.quiet = true;

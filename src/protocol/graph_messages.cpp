@@ -389,6 +389,9 @@ Status validate(const wire::JobOptions& options) {
   if (options.partial_state_bytes() > std::uint64_t{1} << 50) {
     return {ErrorCode::invalid_configuration, "partial_state_bytes is above 2^50"};
   }
+  if (options.bounded_memory_bytes() > std::uint64_t{1} << 50) {
+    return {ErrorCode::invalid_configuration, "bounded_memory_bytes is above 2^50"};
+  }
   return {};
 }
 

@@ -43,6 +43,7 @@ void ChainDriver::add_stage(std::unique_ptr<Operator> op, const StageOptions& op
     source_ = dynamic_cast<SourceOperator*>(op.get());
     relay_ = dynamic_cast<BarrierRelay*>(op.get());
     looks_ahead_ = dynamic_cast<LooksAhead*>(op.get());
+    chooser_ = dynamic_cast<ChoosesInput*>(op.get());
   }
   stage->context->of_source_ = stages_.empty() && source_ != nullptr;
   if (stage->context->of_source_ && source_->has_splits()) {

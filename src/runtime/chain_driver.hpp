@@ -40,6 +40,7 @@
 #include <string>
 #include <vector>
 
+#include <hummer/detail/chooses_input.hpp>
 #include <hummer/detail/looks_ahead.hpp>
 #include <hummer/failure_policy.hpp>
 #include <hummer/operator.hpp>
@@ -141,6 +142,8 @@ class ChainDriver {
   // REQUIRES: idle(). Takes the element (its batch is swapped with a used one), which came by
   // this input of the head.
   void offer(Element& element, int input = 0);
+  // The operator at the head, where it chooses its input; else null.
+  ChoosesInput* chooser() const { return chooser_; }
   // How much the operator at the head would look ahead at.
   LooksAhead::Reach reach() const {
     return looks_ahead_ == nullptr ? LooksAhead::Reach() : looks_ahead_->reach();
@@ -319,6 +322,7 @@ class ChainDriver {
   } known_line_;
   BarrierRelay* relay_ = nullptr;
   LooksAhead* looks_ahead_ = nullptr;  // the head; null: it does not
+  ChoosesInput* chooser_ = nullptr;    // likewise
   bool source_ended_ = false;
   int current_ = -1;
   Nanoseconds now_ = 0;

@@ -9,8 +9,6 @@ namespace {
 // Elements handled between two yields: long enough that the scheduler costs little,
 // short enough that a slot's other tasks find their input in the cache.
 constexpr int elements_per_turn = 4;
-// Of the input that is furthest behind; then one in turn.
-constexpr int most_in_a_row = 32;
 // Of a snapshot that hurries: quick enough that most entries are written before they change, which
 // is cheaper than saving them, and no longer than a record may be kept waiting.
 constexpr int snapshot_steps_per_turn = 8;
@@ -133,6 +131,11 @@ Task<void> StreamTask::invoke() {
 StreamTask::Step StreamTask::begin() {
   metrics_.began_ns.set(static_cast<std::uint64_t>(executor_->recent_now()));
   merger_ = std::make_unique<WatermarkMerger>(inputs_.size());
+  if (ChoosesInput* chooser = chain_->chooser()) {
+    std::vector<int> inputs;
+    for (const Input& input : inputs_) inputs.push_back(input.head_input);
+    chooser->set_channels(inputs);
+  }
   metrics_.state.store(TaskState::running, std::memory_order_release);
   Status status = chain_->open(*executor_);
   return status.ok() ? Step::drive_chain : end(std::move(status));
@@ -220,58 +223,6 @@ StreamTask::Step StreamTask::take_input() {
     case Polled::nothing: break;
   }
   return gathered_.hands_out() ? hand_on() : Step::nothing_at_hand;
-}
-
-// Into element_; by which input of the head it comes.
-StreamTask::Polled StreamTask::poll_inputs(int& head_input) {
-  const std::size_t count = inputs_.size();
-  if (const Control further = merger_->next()) {
-    element_.control = further;
-    return Polled::element;
-  }
-  if (barrier_due_ != 0) {
-    element_.control = Control::barrier(std::exchange(barrier_due_, 0), whole_);
-    return Polled::element;
-  }
-  // What is behind in event time comes first: what the others bring would only wait for it, in the
-  // state of joins and windows. So they wait in their channels, and their sources for room there.
-  std::size_t behind = merger_->furthest_behind();
-  if (behind == WatermarkMerger::none || ++in_a_row_ > most_in_a_row) {
-    behind = WatermarkMerger::none;
-    in_a_row_ = 0;
-  }
-  const std::size_t tries = behind == WatermarkMerger::none ? count : count + 1;
-  for (std::size_t tried = 0; tried < tries; ++tried) {
-    const bool in_turn = behind == WatermarkMerger::none;
-    const std::size_t index = in_turn ? next_input_ : std::exchange(behind, WatermarkMerger::none);
-    if (in_turn) next_input_ = next_input_ + 1 == count ? 0 : next_input_ + 1;
-    Input& input = inputs_[index];
-    if (input.ended || waits(input)) continue;
-    const bool gone = input.channel->producer_gone();
-    const bool has_element = input.channel->poll();
-    if (input.channel->announced() > last_barrier_) [[unlikely]]
-      return Polled::barrier;
-    if (recording_ != 0) [[unlikely]]
-      record_inputs();
-    if (!has_element) {
-      if (!gone) continue;
-      return Polled::gone;
-    }
-    take_spare_of(input.head_input);
-    input.channel->take(element_);
-    if (recording_ != 0 && !input.recorded) [[unlikely]] {
-      in_flight_.add({chain_->uid(0), input.head_input}, Hop::own_task, element_.batch);
-    }
-    head_input = input.head_input;
-    const bool something = take_element(index, element_);
-    if (merger_->all_ended()) {
-      element_.control = Control::end();
-      return Polled::element;
-    }
-    if (something) return Polled::element;
-    if (barrier_due_ != 0) return poll_inputs(head_input);
-  }
-  return Polled::nothing;
 }
 
 StreamTask::Step StreamTask::pass_barrier() {
@@ -405,36 +356,6 @@ StreamTask::Step StreamTask::feed(int head_input) {
   return Step::drive_chain;
 }
 
-// A used batch goes back by an input of the type it was made for.
-void StreamTask::take_spare_of(int head_input) {
-  if (element_input_ == head_input) return;
-  const auto least = static_cast<std::size_t>(std::max(element_input_, head_input)) + 1;
-  if (spares_.size() < least) spares_.resize(least);
-  std::swap(element_.batch, spares_[static_cast<std::size_t>(element_input_)]);
-  element_.batch.release();  // one was there already: of what was gathered
-  std::swap(element_.batch, spares_[static_cast<std::size_t>(head_input)]);
-  element_input_ = head_input;
-}
-
-// Merges the control; false when nothing is left to do for the chain.
-bool StreamTask::take_element(std::size_t index, Element& element) {
-  switch (element.control.kind) {
-    case Control::Kind::barrier: take_barrier(inputs_[index], element.control); break;
-    case Control::Kind::watermark: merger_->watermark(index, element.control.time); break;
-    case Control::Kind::end:
-      inputs_[index].ended = true;
-      merger_->ended(index);
-      complete_alignment();
-      break;
-    case Control::Kind::inactive: merger_->inactive(index); break;
-    case Control::Kind::active: merger_->active(index); break;
-    case Control::Kind::idle:
-    case Control::Kind::none: return !element.batch.empty() || element.control;
-  }
-  element.control = merger_->next();
-  return !element.batch.empty() || element.control;
-}
-
 // A barrier above the one that is being waited for takes its place: the earlier checkpoint was
 // given up.
 void StreamTask::take_barrier(Input& input, const Control& barrier) {
@@ -492,18 +413,6 @@ bool StreamTask::produce() {
   source_retry_ns_ = 0;
   metrics_.source_waits.store(false, std::memory_order_relaxed);
   return true;
-}
-
-// Before the source itself is asked.
-bool StreamTask::input_at_hand() const {
-  if (chain_->has_source()) {
-    return stopping_.load(std::memory_order_relaxed) ||
-           triggered_.load(std::memory_order_acquire) > last_barrier_;
-  }
-  return std::any_of(inputs_.begin(), inputs_.end(), [&](const Input& input) {
-    return !input.ended && !waits(input) &&
-           (input.channel->poll() || input.channel->producer_gone());
-  });
 }
 
 bool StreamTask::is_paused() const {

@@ -202,6 +202,8 @@ class StreamTask {
   Step hand_on();
   Step show(std::span<const LooksAhead::Waiting> waiting);
   Step take_gathered();
+  // stream_task_inputs.cpp
+  std::size_t wanted_input() const;
   Polled poll_inputs(int& head_input);
   void take_spare_of(int head_input);
   bool take_element(std::size_t index, Element& element);

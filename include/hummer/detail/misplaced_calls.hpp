@@ -20,13 +20,15 @@ namespace detail {
   X(top_n) X(join) X(co_group) X(interval_join)
 #define HUMMER_UNKEYED_CALLS(X)                                                     \
   X(map) X(filter) X(flat_map) X(async_map) X(assign_timestamps) X(union_with)      \
-  X(print) X(write_file) X(for_each) X(add_sink)
+  X(print) X(write_file) X(for_each) X(add_sink) X(sort) X(sort_partition)          \
+  X(group_by)
 #define HUMMER_OTHER_CALLS(X)                                                       \
   X(process) X(side_output) X(window_all) X(connect) X(key_by) X(rebalance)         \
   X(broadcast) X(forward) X(network) X(transform) X(owned) X(name) X(uid)           \
   X(parallelism) X(min_parallelism) X(max_parallelism) X(resource_group)            \
   X(disable_chaining) X(start_new_chain) X(on_failure) X(allowed_lateness)          \
-  X(late_output) X(trigger) X(strategy) X(between) X(apply)
+  X(late_output) X(trigger) X(strategy) X(between) X(apply) X(inner) X(left_outer)  \
+  X(right_outer) X(full_outer) X(reduce_group)
 // clang-format on
 
 #define HUMMER_REFUSED(name)                          \

@@ -39,6 +39,9 @@ struct Plan {
   Folding folding = Folding::automatic;
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
   std::size_t partial_state_bytes = 64 << 20;
+  // What each operator over a whole bounded input holds in memory before it goes to disk: an equal
+  // part of what a slot's have.
+  std::size_t bounded_operator_bytes = std::size_t{128} << 20;
 };
 
 // The plans that want an operator; in others what it reads goes to the operator behind it.

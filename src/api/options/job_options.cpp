@@ -95,6 +95,14 @@ constexpr std::array running_rows{
          .least = 1,
          .most = 1099511627776.0,
          .description = "partial aggregates empty themselves before they outgrow this"}),
+    field<&O::bounded_memory_bytes>(
+        {.name = "bounded-memory-bytes",
+         .value = "SIZE",
+         .type = OptionType::size,
+         .least = 1 << 20,
+         .most = 1099511627776.0,
+         .description = "what sorts, groups and joins of whole bounded inputs hold in memory, per "
+                        "slot, before they go to disk"}),
     field<&O::memory_limit_bytes>(memory_limit_row),
     field<&O::spill_directory>(spill_directory_row),
     field<&O::window_strategy>({.name = "window-strategy",
