@@ -12,7 +12,7 @@
 // into the loop over a batch. A function that throws ends the job with its operator's name and the
 // record's position, unless on_failure says otherwise.
 //
-// sort, sort_partition and group_by, of whole bounded inputs: hummer/detail/bounded_operations.hpp.
+// sort, sort_partition and group_by, of whole bounded inputs: hummer/bounded.hpp.
 //
 // Records: arithmetic types, text (std::string_view; a function may return std::string), pairs,
 // tuples, arrays, vectors, optionals, aggregates of these, and types with a hummer::Codec.
@@ -28,7 +28,7 @@
 #include <vector>
 
 #include <hummer/aggregate.hpp>
-#include <hummer/detail/bounded_operations.hpp>
+#include <hummer/bounded.hpp>
 #include <hummer/detail/checks.hpp>
 #include <hummer/detail/collected_type.hpp>
 #include <hummer/detail/operators/assign_timestamps.hpp>

@@ -23,7 +23,7 @@
 // side has ended, all others when both have. Keys are equal when their canonical bytes are
 // (hummer/codec.hpp): -0.0 is 0.0, and NaN is NaN.
 //
-// Memory, disk and checkpoints: as of sorts, hummer/detail/bounded_operations.hpp. Both sides own
+// Memory, disk and checkpoints: as of sorts, hummer/bounded.hpp. Both sides own
 // their text.
 #pragma once
 
