@@ -14,6 +14,7 @@
 #include <memory>
 
 #include <hummer/detail/memory_account.hpp>
+#include <hummer/operator.hpp>
 
 namespace hummer {
 
@@ -41,6 +42,11 @@ class BoundedMemory {
   std::size_t bytes(std::size_t given) const {
     const std::size_t share = account_ == nullptr ? given : account_->share_bytes();
     return std::max(std::min(given, share), least_bytes);
+  }
+  // Of a call that failed, with the operator's name.
+  static OperatorResult fail(OperatorContext& context, const Status& status) {
+    return context.fail(
+        status.with_context("'" + context.name() + "', which spills what has no room in memory"));
   }
   void set_used(std::size_t bytes) {
     if (account_ != nullptr) static_cast<void>(account_->set_own(bytes).ok());

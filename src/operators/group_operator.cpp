@@ -34,7 +34,7 @@ OperatorResult GroupOperator::emit(Output& out) {
     while (!reader.next().empty()) continue;  // what the function has left
     if (!failure_.ok()) break;
   }
-  if (!failure_.ok()) return context().fail(failure_);
+  if (!failure_.ok()) return BoundedMemory::fail(context(), failure_);
   return rest_.empty() && !out.full() ? OperatorResult::done : OperatorResult::more;
 }
 

@@ -33,10 +33,6 @@ void JoinOperator::begin() {
   }
 }
 
-OperatorResult JoinOperator::fail(const Status& status) {
-  return context().fail(status.with_context("joining beyond the memory"));
-}
-
 void JoinOperator::set_room(const Output& out) {
   const std::size_t size = out.size();
   pairs_.set_limit(out.soft_limit() > size ? out.soft_limit() - size : 0);
@@ -56,7 +52,7 @@ OperatorResult JoinOperator::process_input(int input, Batch& in, Output& out) {
       if (out.full()) return OperatorResult::more;
       set_room(out);
       auto all = algorithm_->add(input, encoded_, next_, pairs_);
-      if (!all.ok()) return fail(all.status());
+      if (!all.ok()) return BoundedMemory::fail(context(), all.status());
       take_pairs(out);
       if (!*all) return OperatorResult::more;
     }
@@ -82,7 +78,7 @@ OperatorResult JoinOperator::end(Output& out) {
   if (out.full()) return OperatorResult::more;
   set_room(out);
   auto all = algorithm_->finish(pairs_);
-  if (!all.ok()) return fail(all.status());
+  if (!all.ok()) return BoundedMemory::fail(context(), all.status());
   take_pairs(out);
   if (!*all) return OperatorResult::more;
   algorithm_.reset();

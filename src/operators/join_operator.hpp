@@ -45,7 +45,6 @@ class JoinOperator final : public Operator, public ChoosesInput {
   // Calls the function for the pairs.
   void take_pairs(Output& out);
   void set_room(const Output& out);
-  OperatorResult fail(const Status& status);
 
   JoinParts parts_;
   const std::size_t given_bytes_;

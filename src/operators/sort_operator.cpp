@@ -26,7 +26,7 @@ OperatorResult SortingOperator::process(Batch& in, Output&) {
     }
     for (; next_ < encoded_.size(); ++next_) {
       auto added = sorter_->add(encoded_.key(next_), encoded_.value(next_));
-      if (!added.ok()) return context().fail(added.status());
+      if (!added.ok()) return BoundedMemory::fail(context(), added.status());
       if (!*added) {
         is_stepping_ = true;
         return OperatorResult::more;
@@ -43,7 +43,7 @@ OperatorResult SortingOperator::process(Batch& in, Output&) {
 
 OperatorResult SortingOperator::step() {
   auto more = sorter_->step();
-  if (!more.ok()) return context().fail(more.status().with_context("sorting beyond the memory"));
+  if (!more.ok()) return BoundedMemory::fail(context(), more.status());
   memory_.set_used(sorter_->memory_bytes());
   memory_.set_disk(sorter_->disk_bytes());
   if (*more) return OperatorResult::more;
@@ -77,7 +77,7 @@ OperatorResult SortOperator::emit(Output& out) {
   while (!out.full()) {
     if (rest_.empty()) {
       auto records = sorter().next();
-      if (!records.ok()) return context().fail(records.status());
+      if (!records.ok()) return BoundedMemory::fail(context(), records.status());
       if (records->empty()) return OperatorResult::done;
       rest_ = *records;
     }

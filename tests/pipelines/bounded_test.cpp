@@ -108,7 +108,7 @@ TEST_P(Bounded, WindowsBehindASortMissNothing) {
       .key_by(&Sale::user)
       .window(TumblingWindows::of(100))
       .sum(&Sale::value)
-      .map([](const auto& sum) { return std::tuple(sum.key, sum.window.start, sum.value); })
+      .map([](const auto& sum) { return std::tuple(sum.key, sum.window.start_ms, sum.value); })
       .for_each(seen.sink());
   const JobResult result = run(env);
   EXPECT_EQ(result.records_late, 0u);
