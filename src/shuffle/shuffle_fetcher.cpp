@@ -12,8 +12,8 @@ namespace {
 
 constexpr Nanoseconds first_pause_ns = milliseconds(10);
 constexpr Nanoseconds longest_pause_ns = milliseconds(500);
-// As often a chunk may come damaged before its file counts as lost.
-constexpr int most_damaged = 3;
+// As often a chunk, or the head of its frame, may come damaged before its file counts as lost.
+constexpr int most_damaged = 8;
 
 // Whether another connection may help.
 bool is_passing(const Status& status) {
@@ -207,7 +207,7 @@ Task<Status> ShuffleFetcher::read_answer(std::uint64_t& chunk) {
     const Status head_read = co_await read_exactly(*stream_, head, waits());
     if (!head_read.ok()) co_return head_read;
     const Result<FrameHeader> header = read_frame_header(head, max_chunk_bytes);
-    if (!header.ok()) co_return header.status();
+    if (!header.ok()) co_return Status(ErrorCode::corrupt_record, header.status().message());
     if (header->kind == FrameKind::fetched) {
       if (header->sequence == chunk) co_return Status();
       co_return Status(ErrorCode::protocol_error,

@@ -77,7 +77,9 @@ class TaskManager::State final : public RestBackend {
   std::vector<Held> held() const {
     std::vector<Held> all;
     if (!host_) return all;
-    for (auto& [id, slots] : host_->held()) all.push_back({id.job, id.attempt, std::move(slots)});
+    for (auto& [id, slots] : host_->held()) {
+      all.push_back({id.job, id.attempt, id.region, std::move(slots)});
+    }
     return all;
   }
   Status refusal() const {

@@ -160,7 +160,7 @@ void ClusterSimulation::look() {
     if (!one->alive() || one->actor() == nullptr) continue;
     std::vector<HeldSlots> held;
     for (const TaskManager::Held& attempt : one->actor()->held()) {
-      held.push_back({attempt.job, attempt.attempt, attempt.slots});
+      held.push_back({attempt.job, attempt.attempt, attempt.region, attempt.slots});
     }
     history_.saw_slots(one->node().name(), one->number(), held);
   }
