@@ -347,6 +347,31 @@ TEST_F(BlockingEdges, CheckpointsAndBlockingEdgesExcludeEachOther) {
   EXPECT_EQ(id.status().code(), ErrorCode::invalid_configuration);
 }
 
+TEST_F(BlockingEdges, AJobThatIsStoppedGoesOnBehindAFailure) {
+  Job& job = submit();
+  finish(job, 0);
+  deploy(job);
+  ASSERT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
+  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
+  to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
+  send(a, failed);
+  say(b, job, 1, wire::ATTEMPT_CANCELLED);
+  pass(milliseconds(50));
+  EXPECT_EQ(assigned(b), (Attempts{{1, 2}}));
+  finish(job, 1);
+  finish(job, 2);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
+}
+
+TEST_F(BlockingEdges, AJobThatIsStoppedBeforeItRanIsCancelled) {
+  Job& job = submit();
+  deploy(job);
+  ASSERT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
+  say(a, job, 0, wire::ATTEMPT_CANCELLED);
+  say(b, job, 0, wire::ATTEMPT_FINISHED);
+  EXPECT_EQ(job.state(), wire::JOB_CANCELLED);
+}
+
 TEST_F(BlockingEdges, StoppingLetsTheRegionsThatFollowRun) {
   Job& job = submit();
   say(a, job, 0, wire::ATTEMPT_RUNNING);

@@ -105,12 +105,13 @@ void ClusterState::readers_begin_anew(Job& job, std::size_t region) {
   }
 }
 
-// Those of a job that was stopped before it began.
+// Of a job that was stopped so early that a part of it never ran, nothing can be read.
 bool ClusterState::never_begins(const Job& job) const {
-  const std::vector<JobPart>& parts = job.placed()->parts;
-  return job.is<Job::Stopping>() &&
-         std::any_of(parts.begin(), parts.end(), [](const JobPart& part) {
-           return part.state == wire::ATTEMPT_CANCELLED;
+  const PlacedAttempt& placed = *job.placed();
+  return placed.has_files && job.is<Job::Stopping>() &&
+         std::any_of(placed.parts.begin(), placed.parts.end(), [&](const JobPart& part) {
+           return part.state == wire::ATTEMPT_CANCELLED &&
+                  placed.regions[part.region].is<JobRegion::Runs>();
          });
 }
 
