@@ -62,6 +62,8 @@ struct EnvironmentOptions {
   std::int64_t spin_us = 20;
   bool pin_slots = false;
   bool chaining = true;
+  // Of a job whose sources all end: of each of its edges (network_settings.hpp).
+  ExchangeMode exchange = ExchangeMode::pipelined;
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
   std::size_t partial_state_bytes = 64 << 20;
   // What sorts, groups and joins of whole inputs hold in memory, per slot, before they go to disk.

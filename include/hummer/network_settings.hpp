@@ -1,5 +1,5 @@
 // NetworkSettings: how the records of one edge travel when its two ends do not
-// share a slot.
+// share a slot, and whether they are read while they are made.
 //
 // Every edge of a job has its own settings, so a heterogeneous network (a fast
 // interface for the data, a slow one for control) and the isolation of stream
@@ -13,7 +13,6 @@
 // on each side, and there is one channel per pair of connected subtasks. A
 // memory channel holds at most `credits` batches.
 //
-// Lifecycle: a value; it is copied into the graphs and never changed there.
 // Thread: a value. Errors: `validate` returns `invalid_configuration` naming the
 // setting and what to write instead.
 #pragma once
@@ -45,6 +44,11 @@ constexpr std::string_view to_string(Transport transport) {
   return "unknown";
 }
 
+enum class ExchangeMode {
+  pipelined,  // records are read while they are made
+  blocking,   // all are on disk before the first is read; the stream must be bounded
+};
+
 struct NetworkSettings {
   static constexpr int max_own_slots = 1024;
   static constexpr std::size_t min_buffer_size_bytes = 1024;
@@ -64,6 +68,7 @@ struct NetworkSettings {
   std::size_t buffer_size_bytes = 64 * 1024;
   // Buffers that may be under way in one channel; the receiver grants them.
   int credits = 16;
+  ExchangeMode exchange = ExchangeMode::pipelined;
 
   friend bool operator==(const NetworkSettings&, const NetworkSettings&) = default;
 };

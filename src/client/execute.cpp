@@ -23,7 +23,8 @@ Result<PlannedGraphs> plan(const StreamExecutionEnvironment::Impl& impl,
   PlannedGraphs job;
   job.stream_graph = impl.finished_graph(job_name, options);
   HUMMER_TRY(validate(job.stream_graph));
-  Result<JobGraph> fused = fuse(job.stream_graph, {.enabled = options.chaining});
+  Result<JobGraph> fused =
+      fuse(job.stream_graph, {.enabled = options.chaining, .exchange = options.exchange});
   if (!fused.ok()) return fused.status();
   job.job_graph = std::move(*fused);
   const int slots = options.parallelism > 0 ? options.parallelism : processors;

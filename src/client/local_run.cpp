@@ -70,6 +70,9 @@ AttemptContext LocalRun::attempt_context() {
   process.memory = memory_;
   process.spill_directory = options.spill_directory;
   process.log = Logger(&notes_, LogModule::cluster);
+  shuffle_ = std::make_unique<ShuffleStore>(*context_.platform, options.spill_directory,
+                                            Logger(&notes_, LogModule::cluster));
+  process.shuffle = shuffle_.get();
   process.prepared = &job_;
   process.on_note = [this](std::string text) { notes_.add(std::move(text)); };
   return process;

@@ -89,6 +89,7 @@ class LocalRun final : public WaitingRun, private LocalTaskManager {
   Notes notes_;
   std::shared_ptr<MemoryAccount> memory_;
   ChangeSignal changed_;
+  std::unique_ptr<ShuffleStore> shuffle_;
   std::unique_ptr<AttemptHost> host_;
   std::unique_ptr<JobManager> manager_;
 

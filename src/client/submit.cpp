@@ -19,6 +19,7 @@ wire::JobOptions job_options(const EnvironmentOptions& options) {
   message.set_pin_slots(options.pin_slots);
   message.set_check_views(options.check_views == CheckViews::on);
   message.set_chaining(options.chaining);
+  message.set_exchange(static_cast<std::uint32_t>(options.exchange));
   message.set_partial_state_bytes(options.partial_state_bytes);
   message.set_bounded_memory_bytes(options.bounded_memory_bytes);
   message.set_window_strategy(static_cast<std::uint32_t>(options.window_strategy));
@@ -46,7 +47,7 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   }
   const StreamGraph graph = impl.finished_graph(context.job_name, options);
   HUMMER_TRY(validate(graph));
-  const Result<JobGraph> fused = fuse(graph, {.enabled = options.chaining});
+  const Result<JobGraph> fused = fuse(graph, {.enabled = options.chaining, .exchange = options.exchange});
   if (!fused.ok()) return fused.status();
 
   wire::SubmitJob job;

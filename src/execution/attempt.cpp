@@ -29,6 +29,7 @@ EnvironmentOptions environment_options(const wire::JobOptions& wanted, Platform*
   options.spin_us = wanted.spin_us();
   options.pin_slots = wanted.pin_slots();
   options.chaining = wanted.chaining();
+  options.exchange = static_cast<ExchangeMode>(wanted.exchange());
   if (wanted.partial_state_bytes() != 0) options.partial_state_bytes = wanted.partial_state_bytes();
   if (wanted.bounded_memory_bytes() != 0) {
     options.bounded_memory_bytes = wanted.bounded_memory_bytes();
@@ -231,7 +232,10 @@ Status Attempt::call_job_function(JobFunction function, Plan& graphs) const {
   }
   graphs.stream = std::move(built->graph);
   HUMMER_TRY(validate(graphs.stream));
-  Result<JobGraph> fused = fuse(graphs.stream, {.enabled = message_.options().chaining()});
+  Result<JobGraph> fused =
+      fuse(graphs.stream,
+           {.enabled = message_.options().chaining(),
+            .exchange = static_cast<ExchangeMode>(message_.options().exchange())});
   if (!fused.ok()) return fused.status();
   graphs.job = std::move(*fused);
   if (graphs.job.fingerprint != message_.fingerprint()) {
@@ -260,9 +264,16 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
       peer.addresses.push_back({address.interface(), address.address()});
     }
   }
-  for (const int region : regions_of(graph, region_options(message_.options()))) {
+  options.shuffle.region_of_vertex = regions_of(graph, region_options(message_.options()));
+  for (const int region : options.shuffle.region_of_vertex) {
     options.vertices.push_back(is_own(region));
   }
+  options.shuffle.store = context_.shuffle;
+  for (const wire::ShuffleSource& source : message_.shuffle_sources()) {
+    options.shuffle.sources.push_back({static_cast<int>(source.region()),
+                                       static_cast<int>(source.task_manager()), source.attempt()});
+  }
+  options.shuffle.on_lost = std::bind_front(&Attempt::file_is_lost, this);
   options.channel_job = context_.job_manager ^ id_.job;
   options.channel_attempt = id_.attempt;
   options.on_finished = &event_;
@@ -585,6 +596,12 @@ wire::AttemptReport Attempt::report(Nanoseconds now) {
   }
   for (const auto& [task, snapshot] : snapshots_) *report.add_snapshots() = snapshot;
   for (const std::uint32_t task : ended_tasks_) report.add_ended_tasks(task);
+  for (const ShuffleSource& lost : lost_files_) {
+    wire::ShuffleSource& out = *report.add_lost_files();
+    out.set_region(static_cast<std::uint32_t>(lost.region));
+    out.set_task_manager(static_cast<std::uint32_t>(lost.task_manager));
+    out.set_attempt(lost.attempt);
+  }
   for (const std::string& uid : wanted_listings_) report.add_wanted_listings(uid);
   for (const auto& [uid, bytes] : made_listings_) {
     wire::SourceListing& listing = *report.add_listings();

@@ -24,6 +24,7 @@ void AttemptHost::begin_session(std::uint64_t session, std::uint64_t job_manager
 void AttemptHost::end_session() {
   execute(table_.end_session());
   libraries_.keep_only({});
+  keep_files({});
 }
 
 void AttemptHost::cancel_all() {
@@ -52,7 +53,20 @@ bool AttemptHost::apply(const wire::JobManagerState& state) {
     if (assignment.listings_size() > 0) at->second->deliver_listings(assignment);
     if (assignment.has_checkpoints()) at->second->follow(assignment.checkpoints());
   }
+  keep_files(state);
   return table_.entries() != before;
+}
+
+// Of attempts that are here, and of those whose files others read.
+void AttemptHost::keep_files(const wire::JobManagerState& state) {
+  if (context_.shuffle == nullptr) return;
+  std::set<ShuffleAttempt> kept;
+  const auto add = [&](std::uint64_t job, std::uint32_t attempt, std::uint32_t region) {
+    kept.insert({context_.job_manager ^ job, attempt, region});
+  };
+  for (const auto& [id, phase] : table_.entries()) add(id.job, id.attempt, id.region);
+  for (const wire::AttemptKey& key : state.kept()) add(key.job(), key.attempt(), key.region());
+  context_.shuffle->keep_only(kept);
 }
 
 void AttemptHost::execute(AttemptTable::Actions actions) {

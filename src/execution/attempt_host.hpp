@@ -77,6 +77,7 @@ class AttemptHost {
   };
 
   void execute(AttemptTable::Actions actions);
+  void keep_files(const wire::JobManagerState& state);
   bool look_at_left_over();
 
   AttemptContext context_;

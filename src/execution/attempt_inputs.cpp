@@ -28,6 +28,11 @@ Result<std::shared_ptr<const RestoredState>> Attempt::read_state(const JobGraph&
                     message_.options().checkpointing().allow_dropped_state());
 }
 
+void Attempt::file_is_lost(const ShuffleSource& source) {
+  const std::lock_guard lock(mutex_);
+  lost_files_.push_back(source);
+}
+
 // ---- what sources read ----
 
 Status Attempt::list_sources() {

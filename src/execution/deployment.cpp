@@ -98,9 +98,11 @@ bool Deployment::is_here(const ExecutionTask& task) const {
 }
 
 Status Deployment::start() {
+  HUMMER_TRY(check_shuffle());
   HUMMER_TRY(list_sources());
   HUMMER_TRY(start_data_plane());
   HUMMER_TRY(choose_routes());
+  HUMMER_TRY(choose_shuffle_routes());
   HUMMER_TRY(make_tasks());
   HUMMER_TRY(count_channels());
   HUMMER_TRY(restore_tasks());
@@ -268,8 +270,11 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
     return;
   }
   if (execution.kind == TaskKind::receiver) {
-    stage.name = "receive";
-    task.chain().add_stage(make_network_receiver(execution), stage);
+    const bool reads_files =
+        job_graph_.edges[static_cast<std::size_t>(execution.edge)].is_blocking();
+    stage.name = reads_files ? "read" : "receive";
+    task.chain().add_stage(
+        reads_files ? make_shuffle_reader(execution) : make_network_receiver(execution), stage);
     return;
   }
   stage.run = options_.run;

@@ -15,6 +15,9 @@
 // attempts are told apart by channel_job and channel_attempt. Else, for an edge between two tasks
 // of this process that asks for a transport, on one of its own on loopback.
 //
+// Blocking edges: their two ends are never in one deployment. What is ahead writes into
+// `shuffle.store`; what is behind reads the files of `shuffle.sources`, here or over the data plane.
+//
 // Thread: make, start, finish and the destructor on the caller's; stop, cancel, finished, metrics,
 // tasks and started from any. Ownership: owns tasks, channels and executors.
 #pragma once
@@ -38,6 +41,7 @@
 #include "platform/platform.hpp"
 #include "runtime/source_listing.hpp"
 #include "runtime/stream_task.hpp"
+#include "shuffle/shuffle_store.hpp"
 
 namespace hummer {
 
@@ -47,6 +51,21 @@ class PieceReader;
 struct DeploymentPeer {
   std::string name;
   std::vector<DataAddress> addresses;
+};
+
+// Which attempt has left the files that a region has on a TaskManager.
+struct ShuffleSource {
+  int region = 0;
+  int task_manager = 0;
+  std::uint32_t attempt = 0;
+};
+
+struct ShuffleOptions {
+  ShuffleStore* store = nullptr;  // null: no edge is blocking
+  std::vector<int> region_of_vertex;
+  std::vector<ShuffleSource> sources;
+  // Files of this one are lost; then the task that needs them fails. Called on its slot's thread.
+  std::function<void(const ShuffleSource&)> on_lost;
 };
 
 struct DeploymentOptions {
@@ -84,6 +103,7 @@ struct DeploymentOptions {
   // The process's account, and where state goes that has no room in memory.
   std::shared_ptr<MemoryAccount> memory;
   std::string spill_directory;
+  ShuffleOptions shuffle;
 };
 
 // A failure that may only follow from another task's, here or in another process.
@@ -196,6 +216,14 @@ class Deployment {
   void make_emitters(const ExecutionTask& execution, StreamTask& task);
   std::unique_ptr<Emitter> make_network_emitter(const ExecutionTask& execution, StreamTask& task);
   std::unique_ptr<Operator> make_network_receiver(const ExecutionTask& execution);
+  // deployment_shuffle.cpp
+  Status check_shuffle() const;
+  Status choose_shuffle_routes();
+  std::unique_ptr<Operator> make_shuffle_reader(const ExecutionTask& execution);
+  std::unique_ptr<Emitter> make_shuffle_emitter(const ExecutionTask& execution,
+                                                const JobEdge& edge, const TypeDescriptor& type);
+  std::size_t shuffle_buffer_bytes(const ExecutionTask& execution) const;
+  std::uint32_t shuffle_partitions(const JobEdge& edge) const;
   // Of the records that cross a JobEdge.
   const TypeDescriptor& edge_type(int edge) const;
   // Of a batch full of them.
@@ -224,6 +252,7 @@ class Deployment {
   std::unique_ptr<DataPlaneHost> own_data_plane_;
   DataPlane* data_plane_ = nullptr;  // null: no channel crosses a network
   std::map<int, DataRoute> routes_;  // by execution channel id: those that begin here
+  std::map<std::pair<int, int>, DataRoute> shuffle_routes_;  // by blocking edge and TaskManager
   std::vector<std::unique_ptr<StreamTask>> tasks_;  // those that run here
   std::vector<RestoredTask> restored_tasks_;
   std::vector<StreamTask*> tasks_by_id_;                   // null: another process runs it

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "execution/deployment.hpp"
+#include "execution/deployment_slot.hpp"
 #include "net/data_plane.hpp"
 #include "net/network_emitter.hpp"
 #include "net/network_receiver.hpp"
@@ -112,6 +113,9 @@ Status Deployment::count_channels() {
     if (task_here(channel.to_task) == nullptr) continue;
     bytes += batch_bytes(channel.edge) * credits_of(channel);
   }
+  for (const ExecutionTask& execution : execution_graph_.tasks) {
+    if (task_here(execution.id) != nullptr) bytes += shuffle_buffer_bytes(execution);
+  }
   return channels_memory_->set_own(bytes);
 }
 
@@ -145,6 +149,12 @@ void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task)
     // A receiver hands on to the one task that it receives for.
     const bool receiver = execution.kind == TaskKind::receiver;
     if (receiver ? edge.id != execution.edge : edge.from != execution.vertex) continue;
+    if (!receiver && edge.is_blocking()) {
+      const auto port = static_cast<std::size_t>(edge.from_port);
+      chain.add_emitter(last, port,
+                        make_shuffle_emitter(execution, edge, chain.output_type(last, port)));
+      continue;
+    }
     const auto out = channels_out(execution_graph_, execution.id, edge.id);
     std::vector<RingChannel*> rings;
     for (const ExecutionChannel* channel : out) {

@@ -185,6 +185,10 @@ class Placer {
   }
 
   Status add_edge(const JobEdge& edge) {
+    if (edge.is_blocking()) {
+      for (int j = 0; j < out_.parallelism[edge.to]; ++j) add_files(edge, j);
+      return {};
+    }
     const int upstream = out_.parallelism[edge.from];
     const int downstream = out_.parallelism[edge.to];
     for (int i = 0; i < upstream; ++i) {
@@ -266,6 +270,19 @@ class Placer {
     add_channel(sender, receiver, *transport);
     add_channel(receiver, to.id, Transport::memory);
     return {};
+  }
+
+  // What hands the records of files on to one subtask.
+  void add_files(const JobEdge& edge, int j) {
+    const ExecutionTask to = out_.tasks[out_.chain_task(edge.to, j)];
+    ExecutionChannel channel;
+    channel.id = static_cast<int>(out_.channels.size());
+    channel.edge = edge.id;
+    channel.downstream_subtask = j;
+    channel.network = edge.network;
+    channel.from_task = add_transfer(TaskKind::receiver, to, edge);
+    channel.to_task = to.id;
+    out_.channels.push_back(channel);
   }
 
   const JobGraph& graph_;

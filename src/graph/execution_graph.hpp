@@ -14,6 +14,9 @@
 // they serve or, when the edge's settings say so, in extra slots: at most N per
 // TaskManager and edge, numbered after the TaskManager's own, taken in turn.
 //
+// A blocking JobEdge becomes a receiver task and a memory channel for each subtask behind it: what
+// is ahead writes files, which that task reads, wherever they are (shuffle/shuffle_reader.hpp).
+//
 // Thread: plain data, a pure function; equal input gives an equal graph, also in
 // order. Errors: `not_enough_slots`; `invalid_graph` for a transport that cannot
 // connect its two ends; those of resolve_parallelism.
@@ -58,7 +61,7 @@ struct ExecutionTask {
   int task_manager = 0;  // index into ExecutionGraph::task_managers
   int slot = 0;
   int edge = -1;  // JobEdge of a sender or receiver
-  int peer = -1;  // task id at the other end of the network channel
+  int peer = -1;  // task id at the other end of the network channel; of a blocking edge: none
 
   friend bool operator==(const ExecutionTask&, const ExecutionTask&) = default;
 };

@@ -7,6 +7,7 @@
 
 #include "base/json_writer.hpp"
 #include "graph/explain_forms.hpp"
+#include "graph/regions.hpp"
 
 namespace hummer {
 namespace {
@@ -19,6 +20,7 @@ void write_network(JsonWriter& json, const NetworkSettings& network) {
   json.field("receiver_slots", network.receiver_slots);
   json.field("buffer_size_bytes", static_cast<std::int64_t>(network.buffer_size_bytes));
   json.field("credits", network.credits);
+  if (network.exchange == ExchangeMode::blocking) json.field("exchange", "blocking");
   json.end_object();
 }
 
@@ -71,6 +73,7 @@ void write_job_graph(JsonWriter& json, const JobGraph& job) {
   json.begin_object("job_graph");
   json.field("fingerprint", fmt::format("{:016x}", job.fingerprint));
   json.begin_array("vertices");
+  const std::vector<int> regions = regions_of(job);
   for (const JobVertex& vertex : job.vertices) {
     json.begin_object();
     json.field("id", vertex.id);
@@ -81,6 +84,9 @@ void write_job_graph(JsonWriter& json, const JobGraph& job) {
     json.field("max_parallelism", vertex.range.max);
     json.field("resource_group", vertex.resource_group);
     json.field("bounded", vertex.bounded);
+    if (has_blocking_edges(job)) {
+      json.field("region", regions[static_cast<std::size_t>(vertex.id)]);
+    }
     json.begin_array("chain");
     for (const ChainedOperator& op : vertex.chain) {
       json.begin_object();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "graph/explain_forms.hpp"
+#include "graph/regions.hpp"
 
 namespace hummer {
 namespace {
@@ -105,6 +106,7 @@ class TextForm {
 
   void write_execution_graph() {
     const ExecutionGraph& execution = explained_.execution;
+    write_regions();
     line("Execution graph, placed: {}, {}, slots {}", counted(execution.tasks.size(), "task"),
          counted(execution.channels.size(), "channel"), to_string(execution.sharing));
     for (const JobVertex& vertex : job().vertices) {
@@ -134,9 +136,29 @@ class TextForm {
     for (const JobEdge& edge : job().edges) line("  e{}: {}", edge.id, channels_text(edge));
   }
 
-  // "v0[1]", "send e0 1→0", "receive e0 1→0".
+  // Only where blocking edges make more of them than there are pipelines.
+  void write_regions() {
+    if (!has_blocking_edges(job())) return;
+    const std::vector<int> regions = regions_of(job());
+    const std::vector<RegionLinks> links = region_links(job(), regions);
+    line("Regions, each of which begins when those that it reads have finished: {}", links.size());
+    for (std::size_t i = 0; i < links.size(); ++i) {
+      std::string vertices, reads;
+      for (std::size_t v = 0; v < regions.size(); ++v) {
+        if (regions[v] == static_cast<int>(i)) vertices += fmt::format(" v{}", v);
+      }
+      for (const int read : links[i].reads) {
+        reads += fmt::format("{} {}", reads.empty() ? ", reads region" : ",", read + 1);
+      }
+      line("  region {}:{}{}", i + 1, vertices, reads);
+    }
+    line("");
+  }
+
+  // "v0[1]", "send e0 1→0", "receive e0 1→0", "read e0 →0".
   std::string task_text(const ExecutionTask& task) const {
     if (task.kind == TaskKind::chain) return fmt::format("v{}[{}]", task.vertex, task.subtask);
+    if (task.peer < 0) return fmt::format("read e{} →{}", task.edge, task.subtask);
     const bool sends = task.kind == TaskKind::sender;
     const int other = explained_.execution.tasks[task.peer].subtask;
     return fmt::format("{} e{} {}→{}", sends ? "send" : "receive", task.edge,
@@ -147,6 +169,11 @@ class TextForm {
   // from receivers are part of a network pair and not counted.
   std::string channels_text(const JobEdge& edge) const {
     const ExecutionGraph& execution = explained_.execution;
+    if (edge.is_blocking()) {
+      return fmt::format("{} ahead, {} behind",
+                         counted(static_cast<std::size_t>(execution.parallelism[edge.from]), "file"),
+                         counted(static_cast<std::size_t>(execution.parallelism[edge.to]), "reader"));
+    }
     std::map<Transport, std::size_t> pairs;
     for (const ExecutionChannel& channel : execution.channels) {
       if (channel.edge != edge.id) continue;

@@ -49,6 +49,7 @@ std::uint64_t fingerprint(const JobGraph& graph) {
   for (const JobEdge& edge : graph.edges) {
     hash.add(edge.from).add(edge.to).add(edge.from_port).add(edge.to_input);
     hash.add(to_string(edge.routing)).add(edge.key_groups);
+    if (edge.is_blocking()) hash.add("blocking");
   }
   return hash.value();
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "graph/fingerprint.hpp"
+#include "graph/regions.hpp"
 
 namespace hummer {
 namespace {
@@ -76,6 +77,11 @@ ChainedOperator chained(const StreamGraph& graph, const StreamNode& node, std::s
   return op;
 }
 
+bool is_bounded(const JobGraph& job) {
+  return std::all_of(job.vertices.begin(), job.vertices.end(),
+                     [](const JobVertex& vertex) { return vertex.bounded; });
+}
+
 }  // namespace
 
 ParallelismRange intersect(const ParallelismRange& a, const ParallelismRange& b) {
@@ -103,6 +109,7 @@ std::string_view to_string(FusionVerdict verdict) {
     case FusionVerdict::upstream_forbids: return "upstream_forbids";
     case FusionVerdict::downstream_forbids: return "downstream_forbids";
     case FusionVerdict::transport_requested: return "transport_requested";
+    case FusionVerdict::blocking_requested: return "blocking_requested";
     case FusionVerdict::resource_group_differs: return "resource_group_differs";
     case FusionVerdict::parallelism_differs: return "parallelism_differs";
     case FusionVerdict::parallelism_ranges_disjoint: return "parallelism_ranges_disjoint";
@@ -144,6 +151,9 @@ FusionDecision can_fuse(const StreamGraph& graph, const StreamEdge& edge,
   if (edge.network.transport != Transport::automatic) {
     return {FusionVerdict::transport_requested,
             fmt::format("the edge asks for the {} transport", to_string(edge.network.transport))};
+  }
+  if (edge.network.exchange == ExchangeMode::blocking) {
+    return {FusionVerdict::blocking_requested, "the edge is blocking"};
   }
   if (from->resource_group != to->resource_group) {
     return {
@@ -221,6 +231,13 @@ Result<JobGraph> fuse(const StreamGraph& graph, const FusionOptions& options) {
     out.decision = job.decisions[i];
     job.edges.push_back(std::move(out));
   }
+  if (options.exchange == ExchangeMode::blocking && is_bounded(job)) {
+    for (JobEdge& edge : job.edges) {
+      edge.network = {.interface_or_address = edge.network.interface_or_address,
+                      .exchange = ExchangeMode::blocking};
+    }
+  }
+  HUMMER_TRY(check_blocking_edges(job));
   job.fingerprint = fingerprint(job);
   return job;
 }

@@ -8,7 +8,11 @@
 // Fusion is the paper's rule (Hummer, section 3.2): see `can_fuse`. Chains are
 // linear: an operator with several outgoing edges ends its chain.
 //
-// Thread: plain data, pure functions. Errors: those of `validate(StreamGraph)`.
+// Blocking edges (ExchangeMode) cut it into regions that run one after another: see
+// graph/regions.hpp. What is ahead of one must end.
+//
+// Thread: plain data, pure functions. Errors: those of `validate(StreamGraph)` and
+// `check_blocking_edges`.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +51,7 @@ enum class FusionVerdict {
   upstream_forbids,
   downstream_forbids,
   transport_requested,  // the author asked for a channel of a certain kind
+  blocking_requested,
   resource_group_differs,
   parallelism_differs,
   parallelism_ranges_disjoint,
@@ -62,6 +67,8 @@ struct FusionDecision {
 
 struct FusionOptions {
   bool enabled = true;
+  // Of the edges that are left, where every source of the job is bounded.
+  ExchangeMode exchange = ExchangeMode::pipelined;
 };
 
 // May the two ends of `edge` run in one chain? `chain_range` is the range of the
@@ -104,6 +111,8 @@ struct JobEdge {
   int key_groups = 0;  // of a hash edge; else 0
   NetworkSettings network;
   FusionDecision decision;  // why the edge was not fused
+
+  bool is_blocking() const { return network.exchange == ExchangeMode::blocking; }
 };
 
 struct JobGraph {

@@ -38,6 +38,13 @@ Status validate(const NetworkSettings& settings) {
           "name or address, such as \"eth1\" or \"10.0.0.7\"");
     }
   }
+  if (settings.exchange == ExchangeMode::blocking &&
+      (settings.transport != Transport::automatic || settings.sender_slots != 0 ||
+       settings.receiver_slots != 0)) {
+    return refuse(
+        "a blocking exchange goes through files, so it takes no transport and no slots of its own; "
+        "leave transport, sender_slots and receiver_slots as they are");
+  }
   const bool binds =
       settings.transport != Transport::memory && settings.transport != Transport::shm;
   if (!binds && !settings.interface_or_address.empty()) {
@@ -58,6 +65,10 @@ std::string to_string(const NetworkSettings& settings) {
     if (count == 0) return std::string(role) + " shares slot";
     return std::to_string(count) + " " + std::string(role) + (count == 1 ? " slot" : " slots");
   };
+  if (settings.exchange == ExchangeMode::blocking) {
+    const std::string& place = settings.interface_or_address;
+    return "blocking, through files" + (place.empty() ? "" : " that are read over " + place);
+  }
   std::string text(to_string(settings.transport));
   if (!settings.interface_or_address.empty()) text += " on " + settings.interface_or_address;
   text += ", " + std::to_string(settings.credits) +

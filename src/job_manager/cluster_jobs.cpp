@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/restored_state.hpp"
 #include "graph/fingerprint.hpp"
 #include "graph/replay_warnings.hpp"
 #include "job_manager/cluster_state.hpp"
@@ -110,8 +111,16 @@ Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Mom
     // Until it is known, nothing in there is its own.
     if (job->shares_directory()) job->own_from = UINT64_MAX;
   }
-  job->restarts = RestartPolicy(effective_strategy(restart_strategy_from(job->options.restarting()),
-                                                   job->checkpoint_options.enabled()));
+  const bool has_files = has_blocking_edges(job->graph);
+  if (has_files && job->checkpoint_options.enabled()) {
+    return Status(ErrorCode::invalid_configuration,
+                  "the job has blocking edges, and takes no checkpoints: what is ahead of such an "
+                  "edge is kept in files instead; leave out the directory for checkpoints, or the "
+                  "blocking edges");
+  }
+  job->restarts =
+      RestartPolicy(effective_strategy(restart_strategy_from(job->options.restarting()),
+                                       has_files || job->checkpoint_options.enabled()));
   job->least_slots = *least;
   job->as<Job::Waiting>()->since = at.now;
   job->log = JobLog(options_.log_lines_per_job);
@@ -159,7 +168,9 @@ void ClusterState::part_ended(Job& job, const JobPart& part) {
 void ClusterState::release_slots(Job& job, std::size_t host) {
   const PlacedAttempt& placed = *job.placed();
   const bool unwinding = job.is<Job::Unwinding>();
+  const bool goes_on = placed.open_parts > 0 || placed.has_region_out();
   const bool keeps =
+      (placed.has_files && goes_on && !unwinding) ||
       std::any_of(placed.parts.begin(), placed.parts.end(), [&](const JobPart& part) {
         if (part.host != host) return false;
         const bool is_out = !placed.regions[part.region].is<JobRegion::Runs>();
@@ -181,6 +192,7 @@ void ClusterState::conclude_or_advance(Job& job, Moment at) {
     for (std::size_t i = 0; i < placed.regions.size(); ++i) sweep_undeployed(job, i);
     // Regions that waited have kept theirs.
     for (std::size_t i = 0; i < placed.hosts.size(); ++i) release_slots(job, i);
+    drop_files(job);
   }
   if (placed.open_parts > 0) return;
   if (const Job::Restarting* restarting = job.as<Job::Restarting>()) {
@@ -188,6 +200,7 @@ void ClusterState::conclude_or_advance(Job& job, Moment at) {
     transition(job, job_event::Fails{*restarting}, at);
   }
   if (!job.is<Job::Unwinding>() && placed.has_region_out()) return;
+  drop_files(job);
   end_checkpoints(job, ended_before_savepoint());
   const bool finished = placed.finished_parts == placed.parts.size() || job.is<Job::Committed>();
   transition(job, finished ? JobEvent(job_event::Finishes{}) : job_event::AllEnded{}, at);
@@ -312,13 +325,20 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
       part.host = host;
       part.session = placed.hosts[host].session;
       part.task_manager = workers_.find(part.session)->id();
-      hold(job, placed.parts.size() - 1);
     }
     JobRegion& region = placed.regions.emplace_back();
     region.attempt = job.attempt;
     region.tasks = std::move(each.tasks);
+    region.task_hosts = std::move(each.task_workers);
+    region.links = std::move(each.links);
   }
   placed.open_parts = placed.parts.size();
+  const std::size_t chains = chain_count(job.parallelism);
+  if (job.starts.size() != chains) job.starts.assign(chains, 0);
+  await_inputs(job, at);
+  for (std::size_t i = 0; i < placed.parts.size(); ++i) {
+    if (placed.parts[i].begun) begin_part(job, i);
+  }
   wire::Deployment& deployment = placed.deployment;
   deployment.set_job_name(job.graph.job_name);
   deployment.set_library_hash(job.library_hash);
@@ -349,6 +369,25 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
 void ClusterState::occupy_slots(const Job& job, const Placement::Part& host) {
   Worker& worker = *workers_.find(host.session);
   for (const std::uint32_t slot : host.slots) workers_.occupy(worker, slot, job.id);
+}
+
+void ClusterState::begin_part(Job& job, std::size_t index) {
+  PlacedAttempt& placed = *job.placed();
+  JobPart& part = placed.parts[index];
+  const std::uint64_t session = placed.hosts[part.host].session;
+  if (part.ended()) {
+    replace_part(job, part, session, workers_.find(session)->id());
+  } else {
+    part.session = session;
+    part.task_manager = workers_.find(session)->id();
+    part.begun = true;
+  }
+  const JobRegion& region = placed.regions[part.region];
+  part.attempt = region.attempt;
+  for (std::size_t i = 0; i < region.tasks.size(); ++i) {
+    if (region.task_hosts[i] == part.host) ++job.starts[region.tasks[i]];
+  }
+  hold(job, index);
 }
 
 void ClusterState::hold(const Job& job, std::size_t part) {

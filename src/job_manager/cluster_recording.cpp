@@ -117,6 +117,12 @@ void ClusterState::recover_job(const JobRecord& record, const Status& library, M
         at);
   } else {
     ++job.attempt;
+    if (has_blocking_edges(job.graph)) {
+      log(LogLevel::warning, job,
+          fmt::format("'{}' begins at its beginning: which of its files there were went with the "
+                      "earlier JobManager",
+                      job.graph.job_name));
+    }
     if (!job.checkpoint_directory.empty() && !job.stopped_by_savepoint) find_checkpoint(job, {});
   }
 }

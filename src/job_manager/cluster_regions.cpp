@@ -37,7 +37,7 @@ void ClusterState::region_failed(Job& job, std::size_t index, Moment at) {
                   [](const JobRegion& each) { return each.is<JobRegion::Runs>(); });
   // State that can't be read may be missing an older checkpoint's too; a job that a savepoint has
   // stopped has only commits to make. Both are the whole job's business.
-  const bool alone = others_run && !job.stopped_by_savepoint && may_restart(why) &&
+  const bool alone = (others_run || placed.has_files) && !job.stopped_by_savepoint && may_restart(why) &&
                      why.first().code() != ErrorCode::corrupt_file;
   std::optional<Nanoseconds> delay;
   if (alone) delay = job.restarts.failed(at.now, why.first());
@@ -85,11 +85,21 @@ void ClusterState::begin_regions(Job& job, Moment at) {
   // Which checkpoint is the newest is known when it is complete or given up.
   PlacedAttempt& placed = *job.placed();
   if (placed.checkpoints && placed.checkpoints->completing()) return;
+  if (never_begins(job)) {
+    transition(job, job_event::Cancels{}, at);
+    changed(job);
+    return conclude_or_advance(job, at);
+  }
+  const std::vector<bool> ready = regions_with_inputs(job, at);
   std::vector<std::size_t> due;
   for (std::size_t i = 0; i < placed.regions.size(); ++i) {
     JobRegion& region = placed.regions[i];
     auto* const waiting = region.as<JobRegion::Waiting>();
     if (waiting == nullptr) continue;
+    if (!ready[i]) {
+      waiting->since = at.now;
+      continue;
+    }
     if (at.now < waiting->at) {
       advance_by(waiting->at);
       continue;
@@ -112,7 +122,8 @@ bool ClusterState::find_successors(Job& job, const std::vector<std::size_t>& reg
   PlacedAttempt& placed = *job.placed();
   std::set<std::size_t> gone;
   for (const JobPart& part : placed.parts) {
-    const bool needed = std::find(regions.begin(), regions.end(), part.region) != regions.end();
+    const bool needed =
+        std::find(regions.begin(), regions.end(), part.region) != regions.end() && !stays(job, part);
     if (needed && workers_.find(placed.hosts[part.host].session) == nullptr) gone.insert(part.host);
   }
   if (gone.empty()) return true;
@@ -136,9 +147,14 @@ bool ClusterState::find_successors(Job& job, const std::vector<std::size_t>& reg
     since = std::min(since, placed.regions[region].as<JobRegion::Waiting>()->since);
   }
   const Nanoseconds deadline = since + options_.slot_timeout_ns;
-  const bool fits_anew = job.least_slots <= held + workers_.slots(job.library_hash).free ||
-                         hash.status().code() != ErrorCode::not_enough_slots;
-  if (!fits_anew && at.now < deadline) {
+  bool fits_anew = job.least_slots <= held + workers_.slots(job.library_hash).free;
+  if (fits_anew && placed.has_files) {
+    // Files of what has finished would be lost: it waits a while first.
+    const Nanoseconds patience = since + options_.slot_timeout_ns / 4;
+    fits_anew = at.now >= patience;
+    if (!fits_anew) advance_by(patience);
+  }
+  if (!fits_anew && hash.status().code() == ErrorCode::not_enough_slots && at.now < deadline) {
     advance_by(deadline);
     return false;
   }
@@ -151,13 +167,14 @@ void ClusterState::begin_region(Job& job, std::size_t index, Moment at) {
   PlacedAttempt& placed = *job.placed();
   JobRegion& region = placed.regions[index];
   placed.deployment.set_restore_path(job.newest_path);
+  bool anew = false;
   for (std::size_t i = 0; i < placed.parts.size(); ++i) {
-    JobPart& part = placed.parts[i];
-    if (part.region != index) continue;
-    const std::uint64_t session = placed.hosts[part.host].session;
-    replace_part(job, part, session, workers_.find(session)->id());
-    hold(job, i);
+    const JobPart& part = placed.parts[i];
+    if (part.region != index || stays(job, part)) continue;
+    anew |= part.begun;
+    begin_part(job, i);
   }
+  if (anew) readers_begin_anew(job, index);
   if (placed.checkpoints) {
     placed.checkpoints->begin_again(region.tasks);
     region.checkpoints_before = placed.checkpoints->next_number() - 1;

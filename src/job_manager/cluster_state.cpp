@@ -151,6 +151,7 @@ bool ClusterState::take_state(std::uint64_t session, const wire::TaskManagerStat
     if (job == nullptr) continue;
     part->named_in = state.sequence();
     if (report_part(*job, *part, report, at)) jobs_changed_ = true;
+    take_lost_files(*job, report);
     if (part->ended()) {
       part_ended(*job, *part);
     } else {
@@ -280,10 +281,12 @@ void ClusterState::state_for(std::uint64_t session, wire::JobManagerState& into)
     wire::Deployment& deployment = *assignment.mutable_deployment();
     deployment = placed.deployment;
     deployment.set_task_manager(static_cast<std::uint32_t>(part.host));
+    name_sources(placed, part, deployment);
     deployment_bytes += deployment.ByteSizeLong();
     part.wanted = false;  // it asks again when this one is lost
     part.deployed = true;
   }
+  name_kept(session, into);
 }
 
 }  // namespace hummer

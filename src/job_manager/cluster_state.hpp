@@ -13,6 +13,11 @@
 // gone another one is taken that has as many free. When there is none and the whole job would find
 // slots, the whole job restarts.
 //
+// Blocking edges (cluster_files.cpp): regions that read files begin when those that write them have
+// finished; who has which files is known by session, part and attempt, and TaskManagers are told
+// which of them are still read. A job with such edges keeps its slots to its end, since what has
+// finished may have to begin again.
+//
 // Order of jobs: first come, first served, as far as slots allow. A job that doesn't fit lets
 // later, smaller ones pass for a quarter of the slot timeout; after that, if the TaskManagers there
 // are could hold it, nobody passes it any more, so that the small ones do not starve it; it is
@@ -152,6 +157,23 @@ class ClusterState {
   void begin_regions(Job& job, Moment at);
   bool find_successors(Job& job, const std::vector<std::size_t>& regions, Moment at);
   void begin_region(Job& job, std::size_t region, Moment at);
+  void begin_part(Job& job, std::size_t part);
+
+  // cluster_files.cpp
+  void await_inputs(Job& job, Moment at);
+  // Those that wait and may begin, as far as what they read goes.
+  std::vector<bool> regions_with_inputs(Job& job, Moment at);
+  // Whether all that the region reads has finished and is there; what is not begins again.
+  bool request_inputs(Job& job, std::size_t region, Moment at);
+  // What its next start leaves alone.
+  bool stays(const Job& job, const JobPart& part);
+  bool is_there(const PlacedAttempt& placed, const JobPart& part);
+  bool never_begins(const Job& job) const;
+  void take_lost_files(Job& job, const wire::AttemptReport& report);
+  void readers_begin_anew(Job& job, std::size_t region);
+  void name_sources(const PlacedAttempt& placed, const JobPart& part, wire::Deployment& into) const;
+  void name_kept(std::uint64_t session, wire::JobManagerState& into);
+  void drop_files(Job& job);
 
   // cluster_checkpoints.cpp
   void take_listings(Job& job, JobPart& part, const wire::AttemptReport& report);
@@ -188,6 +210,7 @@ class ClusterState {
   std::set<std::uint64_t> advancing_;  // jobs that take checkpoints, or are to begin again
   Nanoseconds next_advance_ = never;
   std::set<std::uint64_t> regional_;  // jobs with regions that wait
+  std::set<std::uint64_t> with_files_;  // jobs with blocking edges that are placed
   std::set<std::uint64_t> hung_;      // jobs whose disk does not answer
   bool schedule_due_ = false;
   bool jobs_changed_ = false;

@@ -116,6 +116,12 @@ bool PlacedAttempt::has_region_out() const {
                      [](const JobRegion& region) { return !region.is<JobRegion::Runs>(); });
 }
 
+bool PlacedAttempt::all_run() const {
+  const auto begun = std::count_if(parts.begin(), parts.end(),
+                                   [](const JobPart& part) { return part.begun; });
+  return running_parts == static_cast<std::size_t>(begun);
+}
+
 wire::JobState Job::state() const {
   return std::visit([](const auto& now) { return now.shown; }, state_);
 }
@@ -202,7 +208,7 @@ bool report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Mom
     part.ran = true;
     ++placed.running_parts;
     ++job.version;
-    if (placed.running_parts == placed.parts.size()) {
+    if (placed.all_run()) {
       if (job.started_ms == 0) job.started_ms = at.wall_ms;
       if (job.is<Job::Deploying>()) transition(job, job_event::AllRan{}, at);
     }

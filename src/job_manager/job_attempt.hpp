@@ -6,6 +6,13 @@
 // job stays in its state.
 //
 //   runs → failed → ending → waiting → runs
+//   runs → waiting (it has finished, and what it has left is lost)
+//
+// Where blocking edges lead into a region it waits first, until all that it reads has finished.
+// Parts that have finished stay where files of theirs are read, or the subtasks of their region
+// have nothing to do with each other: who begins again begins only what is lost. But when a part
+// does, the parts that have read what it had left before do, too, if their region begins again: of
+// its subtasks none may have read what others have not.
 //
 // An attempt is a number for all of the job, so each is given once; every region knows its own.
 //
@@ -19,6 +26,7 @@
 #include <vector>
 
 #include "checkpoint/attempt_checkpoints.hpp"
+#include "graph/regions.hpp"
 #include "job_manager/job_event.hpp"
 #include "job_manager/scheduler.hpp"
 #include "job_manager/user_metrics.hpp"
@@ -31,6 +39,9 @@ struct JobPart {
   std::size_t host = 0;  // index among the job's TaskManagers
   std::uint64_t session = 0;
   std::string task_manager;  // its id
+  std::uint32_t attempt = 0;  // of the region, as it began
+  bool begun = true;          // else its region waits for the first time
+  bool lost = false;          // it has finished, and its files are gone or of no use
   wire::AttemptState state = wire::ATTEMPT_UNKNOWN;
   bool wanted = false;         // it asks for the deployment
   bool deployed = false;       // the deployment was sent at least once
@@ -44,6 +55,7 @@ struct JobPart {
   std::vector<std::string> stuck;
 
   bool ended() const { return state >= wire::ATTEMPT_FINISHED; }
+  bool has_result() const { return state == wire::ATTEMPT_FINISHED && !lost; }
 };
 
 class JobRegion {
@@ -61,6 +73,8 @@ class JobRegion {
 
   std::uint32_t attempt = 1;
   std::vector<std::uint32_t> tasks;  // its chains
+  std::vector<std::uint32_t> task_hosts;  // where each of them is
+  RegionLinks links;
   // Checkpoints up to this one were begun without it.
   std::uint64_t checkpoints_before = 0;
 
@@ -97,8 +111,13 @@ struct PlacedAttempt {
   // Null: the job takes none, or they are over.
   std::unique_ptr<AttemptCheckpoints> checkpoints;
 
-  // A region is between two attempts while others go on.
+  // The job has blocking edges.
+  bool has_files = false;
+
+  // A region is between two attempts while others go on, or waits for what it reads.
   bool has_region_out() const;
+  // All parts that have begun so far run, at least.
+  bool all_run() const;
 };
 
 }  // namespace hummer

@@ -113,6 +113,9 @@ void transition(JobRegion& region, JobEvent event, Moment at) {
   using Next = JobRegion::State;
   const TransitionTable table{
       [](JobRegion::Runs&, Fails& failed) -> Next { return JobRegion::Failed{failed.why}; },
+      [&](JobRegion::Runs&, Restart& restart) -> Next {
+        return JobRegion::Waiting{std::move(restart), at.now, false};
+      },
       [](JobRegion::Failed& from, Restart& restart) -> Next {
         return JobRegion::Ending{std::move(from), std::move(restart)};
       },

@@ -71,7 +71,8 @@ TEST(JobStates, WhatTheDiagramLacksIsRefused) {
   EXPECT_EQ(job.state(), wire::JOB_CANCELLED);
   EXPECT_DEATH(transition(job, Stops{}, at), refused);
   JobRegion region;
-  EXPECT_DEATH(transition(region, Restart{}, at), refused);
+  EXPECT_DEATH(transition(region, BeginsAgain{}, at), refused);
+  EXPECT_DEATH(transition(region, AllEnded{}, at), refused);
 }
 
 }  // namespace

@@ -62,12 +62,14 @@ void add_vertices(const Job& job, wire::JobStatus& into) {
   const JobUserMetrics user_metrics = user_metrics_of(job);
   std::size_t at = 0;
   const auto metric = [&] { return job.metrics.empty() ? 0 : job.metrics[at++]; };
+  std::size_t task = 0;
   for (const JobVertex& vertex : job.graph.vertices) {
     wire::VertexStatus& out = *into.add_vertices();
     out.set_name(vertex.name);
     if (!job.parallelism.empty()) {
       const int parallelism = job.parallelism[static_cast<std::size_t>(vertex.id)];
       out.set_parallelism(static_cast<std::uint32_t>(parallelism));
+      for (int i = 0; i < parallelism; ++i) out.add_subtask_starts(job.starts[task++]);
     }
     wire::VertexMetrics& metrics = *out.mutable_metrics();
     metrics.set_vertex(static_cast<std::uint32_t>(vertex.id));

@@ -91,12 +91,15 @@ std::vector<Placement::Region> find_regions(const JobGraph& graph, const wire::J
     used[static_cast<std::size_t>(task.task_manager)] = true;
     if (task.kind != TaskKind::chain) continue;
     regions[region].tasks.push_back(static_cast<std::uint32_t>(task.id));
+    regions[region].task_workers.push_back(static_cast<std::uint32_t>(task.task_manager));
   }
   for (std::uint32_t i = 0; i < used.size(); ++i) {
     if (!used[i]) workers.front().insert(i);  // it has a part all the same, without tasks
   }
+  std::vector<RegionLinks> links = region_links(graph, of_vertex);
   for (std::size_t i = 0; i < regions.size(); ++i) {
     regions[i].workers.assign(workers[i].begin(), workers[i].end());
+    regions[i].links = std::move(links[i]);
   }
   return regions;
 }

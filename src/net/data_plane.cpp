@@ -102,7 +102,10 @@ class DataPlane::State : public std::enable_shared_from_this<DataPlane::State> {
   // Whether the sender has the ring; not_found: it says why not.
   Task<Status> hear_of_ring(Handshake& handshake, std::shared_ptr<RemoteMemory> remote);
 
-  Status check(const Hello& hello) const;
+  Task<void> serve_fetch(Handshake& handshake, Result<FetchRequest> request);
+
+  // Of a hello, or of a request to fetch.
+  Status check(std::uint32_t version, std::string_view token) const;
   Status check(const Hello& hello, const Registration& registration) const;
   // Fails registrations that are too old; the earliest deadline of the others.
   Nanoseconds drop_overdue(Nanoseconds now);
@@ -306,6 +309,10 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
     }
     co_return;
   }
+  if (frame->header.kind == FrameKind::fetch) {
+    co_await serve_fetch(handshake, decode_fetch(frame->payload));
+    co_return;
+  }
   const Result<Hello> hello = decode_hello(frame->payload);
   if (frame->header.kind != FrameKind::hello || !hello.ok()) {
     count(&DataPlaneCounts::garbage);
@@ -313,7 +320,7 @@ Task<void> DataPlane::State::serve(Handshake& handshake) {
     not_let_in(handshake.stream->peer_address(), hello.ok() ? why : hello.status());
     co_return;
   }
-  const Status valid = check(*hello);
+  const Status valid = check(hello->version, hello->token);
   if (!valid.ok()) {
     co_await refuse(handshake, valid);
     co_return;
@@ -434,12 +441,32 @@ Task<Result<DataPlane::State::Registration>> DataPlane::State::find_receiver(Han
   }
 }
 
-Status DataPlane::State::check(const Hello& hello) const {
-  if (hello.version != protocol_version) {
-    return {ErrorCode::protocol_error, "protocol version " + std::to_string(hello.version) +
+Task<void> DataPlane::State::serve_fetch(Handshake& handshake, Result<FetchRequest> request) {
+  if (!request.ok()) {
+    count(&DataPlaneCounts::garbage);
+    not_let_in(handshake.stream->peer_address(), request.status());
+    co_return;
+  }
+  Status valid = check(request->version, request->token);
+  if (valid.ok() && !options_.on_fetch) {
+    valid = {ErrorCode::not_found, "nothing can be fetched here"};
+  }
+  if (!valid.ok()) {
+    co_await refuse(handshake, valid);
+    co_return;
+  }
+  handshake.stream->set_wake_events(executor_, nullptr, nullptr);
+  handshake.stream->detach();
+  options_.on_fetch(std::move(handshake.stream), std::move(*request));
+  count(&DataPlaneCounts::handed_over);
+}
+
+Status DataPlane::State::check(std::uint32_t version, std::string_view token) const {
+  if (version != protocol_version) {
+    return {ErrorCode::protocol_error, "protocol version " + std::to_string(version) +
                                            " differs from " + std::to_string(protocol_version)};
   }
-  if (!equal_tokens(hello.token, options_.token)) {
+  if (!equal_tokens(token, options_.token)) {
     return {ErrorCode::permission_denied, "the token is not valid"};
   }
   return {};
@@ -470,6 +497,7 @@ SocketAddress DataPlane::address() const { return state_->address(); }
 std::vector<DataAddress> DataPlane::addresses() const { return state_->addresses(); }
 void DataPlane::stop() { state_->stop(); }
 DataPlaneCounts DataPlane::counts() const { return state_->counts(); }
+const DataPlaneOptions& DataPlane::options() const { return state_->options(); }
 
 std::unique_ptr<TransportReceiver> DataPlane::open_receiver(const ChannelKey& key,
                                                             const TypeDescriptor& type,

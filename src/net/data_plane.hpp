@@ -23,6 +23,9 @@
 // goes over the connection, or, where shm or rdma was asked for, both ends fail and say why.
 // One-sided writes are not encrypted: with `tls` they are taken only where they are asked for.
 //
+// Fetching: a connection that begins with a request for a shuffle file, with the right token, is
+// handed to `on_fetch` at once.
+//
 // Strangers: garbage, half-open connections, slow or unknown senders are dropped
 // after a time or at once, and counted; at most `max_handshakes` are in progress, and
 // `max_pending_handshakes` of them have not said hello: a new one takes the place of the oldest.
@@ -34,6 +37,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,6 +71,9 @@ struct DataPlaneOptions {
   Nanoseconds receiver_timeout_ns = seconds(60);
   // How long a sender tries to connect and waits to be accepted.
   Nanoseconds connect_timeout_ns = seconds(20);
+  // Takes a connection off this executor, and what was asked on it first. Empty: such requests are
+  // refused.
+  std::function<void(std::unique_ptr<ByteStream>, FetchRequest)> on_fetch;
   Logger log;  // of connections that were not let in, with the reason; a few a minute
 };
 
@@ -98,6 +105,8 @@ class DataPlane {
   std::vector<DataAddress> addresses() const;
   void stop();
   DataPlaneCounts counts() const;
+  // How others of the cluster are met: whoever makes connections of its own needs token and TLS.
+  const DataPlaneOptions& options() const;
 
   // `peer` names the other end in messages. A second receiver for a key replaces the first.
   std::unique_ptr<TransportReceiver> open_receiver(const ChannelKey& key,

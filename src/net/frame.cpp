@@ -37,7 +37,8 @@ Status broken(const std::string& what) { return {ErrorCode::protocol_error, what
 
 std::size_t payload_limit(FrameKind kind, std::size_t max_data_bytes) {
   switch (kind) {
-    case FrameKind::hello: return max_hello_bytes;
+    case FrameKind::hello:
+    case FrameKind::fetch: return max_hello_bytes;
     case FrameKind::data:
     case FrameKind::barrier: return max_data_bytes;
     case FrameKind::control: return max_control_bytes;
@@ -46,7 +47,8 @@ std::size_t payload_limit(FrameKind kind, std::size_t max_data_bytes) {
     case FrameKind::ring: return max_ring_bytes;
     case FrameKind::credit:
     case FrameKind::wake:
-    case FrameKind::park: break;
+    case FrameKind::park:
+    case FrameKind::fetched: break;
   }
   return 0;
 }
@@ -96,7 +98,7 @@ Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_byt
   std::memcpy(&header, from, sizeof header);
   if (header.magic != frame_magic) return broken("not a Hummer data connection (bad magic)");
   if (header.check != check_of(header)) return broken("frame header is damaged (bad check)");
-  if (header.kind < FrameKind::hello || header.kind > FrameKind::park) {
+  if (header.kind < FrameKind::hello || header.kind > FrameKind::fetched) {
     return broken("unknown frame kind " + std::to_string(static_cast<int>(header.kind)));
   }
   const bool reserved =
@@ -163,6 +165,53 @@ Result<Hello> decode_hello(std::string_view payload) {
   hello.shared_place = shared_place;
   hello.remote_provider = provider;
   return hello;
+}
+
+std::string to_string(const ShuffleKey& key) {
+  char job[17];
+  std::snprintf(job, sizeof job, "%016llx", static_cast<unsigned long long>(key.job));
+  return "shuffle file of edge " + std::to_string(key.edge) + ", subtask " +
+         std::to_string(key.subtask) + " (job " + job + ", region " + std::to_string(key.region) +
+         ", attempt " + std::to_string(key.attempt) + ")";
+}
+
+std::string encode_fetch(const FetchRequest& request) {
+  HUMMER_ASSERT(request.token.size() <= max_token_bytes);
+  std::string bytes;
+  ByteWriter out(bytes);
+  out.put_value(request.version);
+  out.put_value(request.key.job);
+  out.put_value(request.key.attempt);
+  out.put_value(request.key.region);
+  out.put_value(request.key.edge);
+  out.put_value(request.key.subtask);
+  out.put_value(request.partition);
+  out.put_value(request.first_chunk);
+  out.put_text(request.token);
+  return whole_frame(header_of(FrameKind::fetch), out.view());
+}
+
+Result<FetchRequest> decode_fetch(std::string_view payload) {
+  FetchRequest request;
+  ByteReader in(payload);
+  if (!in.get_value(request.version)) return broken("a request to fetch is too short");
+  // As with a hello.
+  if (request.version != protocol_version) return request;
+  std::string_view token;
+  ShuffleKey& key = request.key;
+  const bool whole = in.get_value(key.job) && in.get_value(key.attempt) &&
+                     in.get_value(key.region) && in.get_value(key.edge) &&
+                     in.get_value(key.subtask) && in.get_value(request.partition) &&
+                     in.get_value(request.first_chunk) && in.get_text(token) && in.left() == 0;
+  if (!whole || token.size() > max_token_bytes) return broken("a request to fetch is malformed");
+  request.token = token;
+  return request;
+}
+
+std::string encode_fetched(std::uint64_t chunks) {
+  FrameHeader header = header_of(FrameKind::fetched);
+  header.sequence = chunks;
+  return whole_frame(header, {});
 }
 
 std::string encode_accept(const Accept& accept) {

@@ -32,6 +32,12 @@
 // with the records in flight before it takes one frame or more, the last of them flagged. All
 // numbers are little-endian. Credits are totals, so a repeated or merged one does no harm.
 //
+// Fetching of shuffle files (shuffle/shuffle_store.hpp), instead of a hello:
+//
+//   reader → holder     fetch ..., each when the answer to the one before is whole
+//   holder → reader     data ... (a chunk each, its number as sequence, its check as payload_check),
+//                       then fetched (the number of all chunks as sequence); or failure
+//
 // Bytes from outside: every length is checked against a limit before anything is
 // made of it; a frame that is not valid is a protocol_error and its connection is
 // closed. TCP's checksum of 16 bits misses some of what a network turns; the checks here don't, on
@@ -72,6 +78,8 @@ enum class FrameKind : std::uint8_t {
   ring,
   wake,
   park,
+  fetch,
+  fetched,
 };
 
 struct FrameHeader {
@@ -112,6 +120,19 @@ struct Frame {
   std::string payload;
 };
 
+// One shuffle file: what a subtask has left for a blocking edge.
+struct ShuffleKey {
+  std::uint64_t job = 0;
+  std::uint32_t attempt = 0;
+  std::uint32_t region = 0;
+  std::uint32_t edge = 0;  // JobEdge
+  std::uint32_t subtask = 0;
+
+  friend auto operator<=>(const ShuffleKey&, const ShuffleKey&) = default;
+};
+// "shuffle file of edge 2, subtask 1 (job 00000000000000ff, region 1, attempt 3)"
+std::string to_string(const ShuffleKey& key);
+
 // Which channel of which job: the same on both sides of a connection.
 struct ChannelKey {
   std::uint64_t job = 0;
@@ -145,6 +166,20 @@ struct Hello {
 std::string encode_hello(const Hello& hello);
 // Of the payload.
 Result<Hello> decode_hello(std::string_view payload);
+
+// Chunks of one partition of a file, from one of them on.
+struct FetchRequest {
+  std::uint32_t version = protocol_version;
+  ShuffleKey key;
+  std::uint32_t partition = 0;
+  std::uint64_t first_chunk = 0;
+  std::string token;
+};
+// A whole frame. REQUIRES: the token has at most 1024 bytes.
+std::string encode_fetch(const FetchRequest& request);
+// Of the payload.
+Result<FetchRequest> decode_fetch(std::string_view payload);
+std::string encode_fetched(std::uint64_t chunks);
 
 // What a receiver offers: nothing, or a ring in memory of its own.
 struct Accept {

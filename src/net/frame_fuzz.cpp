@@ -33,6 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view bytes(buffer->data(), size);
   (void)hummer::decode_hello(bytes);
   (void)hummer::decode_failure(bytes);
+  (void)hummer::decode_fetch(bytes);
   if (size >= hummer::frame_header_bytes) {
     (void)hummer::read_frame_header(buffer->data(), 65536);
     // Past the check, which no mutation guesses.

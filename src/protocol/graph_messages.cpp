@@ -7,6 +7,7 @@
 #include <hummer/windows.hpp>
 
 #include "graph/fingerprint.hpp"
+#include "graph/regions.hpp"
 
 namespace hummer {
 namespace {
@@ -135,6 +136,8 @@ Result<JobEdge> edge_from(const wire::JobEdge& message, int id, int vertices) {
   edge.network.buffer_size_bytes = static_cast<std::size_t>(
       check.number("buffer size", network.buffer_size_bytes(), 0, 1u << 30));
   edge.network.credits = check.number("credits", network.credits(), 0, 1u << 30);
+  edge.network.exchange = static_cast<ExchangeMode>(check.number(
+      "its exchange", network.exchange(), 0, static_cast<unsigned>(ExchangeMode::blocking)));
   if (!check.ok()) return std::move(check).status();
   if (const Status status = validate(edge.network); !status.ok()) {
     return status.with_context(fmt::format("edge {}", id));
@@ -200,6 +203,7 @@ void to_message(const JobGraph& graph, wire::JobGraph& message) {
     network.set_receiver_slots(static_cast<std::uint32_t>(edge.network.receiver_slots));
     network.set_buffer_size_bytes(edge.network.buffer_size_bytes);
     network.set_credits(static_cast<std::uint32_t>(edge.network.credits));
+    network.set_exchange(static_cast<std::uint32_t>(edge.network.exchange));
   }
 }
 
@@ -231,6 +235,7 @@ Result<JobGraph> job_graph_from(const wire::JobGraph& message) {
     if (!read.ok()) return read.status();
     graph.edges.push_back(std::move(*read));
   }
+  HUMMER_TRY(check_blocking_edges(graph));
   graph.fingerprint = fingerprint(graph);
   if (graph.fingerprint != message.fingerprint()) {
     return refuse_graph(
@@ -385,6 +390,10 @@ Status validate(const wire::JobOptions& options) {
   if (options.window_strategy() > static_cast<std::uint32_t>(WindowStrategy::late_merge)) {
     return {ErrorCode::invalid_configuration,
             "the window strategy is none that this JobManager knows"};
+  }
+  if (options.exchange() > static_cast<std::uint32_t>(ExchangeMode::blocking)) {
+    return {ErrorCode::invalid_configuration,
+            "the mode of exchange is none that this JobManager knows"};
   }
   if (options.partial_state_bytes() > std::uint64_t{1} << 50) {
     return {ErrorCode::invalid_configuration, "partial_state_bytes is above 2^50"};

@@ -73,6 +73,10 @@ void read_vertex(JsonValue json, wire::VertexStatus& vertex) {
   wire::VertexMetrics& metrics = *vertex.mutable_metrics();
   metrics.set_tasks_running(static_cast<std::uint32_t>(json["tasks_running"].number()));
   metrics.set_tasks_finished(static_cast<std::uint32_t>(json["tasks_finished"].number()));
+  const JsonValue starts = json["subtask_starts"];
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    vertex.add_subtask_starts(static_cast<std::uint32_t>(starts[i].number()));
+  }
   // Written as the mean of the running tasks.
   const std::uint32_t running = std::max(metrics.tasks_running(), 1u);
   metrics.set_busy_percent(static_cast<std::uint32_t>(json["busy_percent"].count()) * running);
@@ -142,6 +146,11 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
       json.field("parallelism", row.parallelism);
       json.field("tasks_running", vertex.metrics().tasks_running());
       json.field("tasks_finished", vertex.metrics().tasks_finished());
+      if (vertex.subtask_starts_size() > 0) {
+        json.begin_array("subtask_starts");
+        for (const std::uint32_t starts : vertex.subtask_starts()) json.element(starts);
+        json.end_array();
+      }
       const VertexShares shares = vertex_shares(vertex.metrics());
       json.field("busy_percent", shares.busy_percent);
       json.field("idle_percent", shares.idle_percent);

@@ -19,6 +19,8 @@
 #include "protocol/graph_messages.hpp"
 #include "protocol/protocol_version.hpp"
 #include "rest/rest_api.hpp"
+#include "shuffle/fetch_server.hpp"
+#include "shuffle/shuffle_store.hpp"
 #include "task_manager/registration.hpp"
 #include "task_manager/state_message.hpp"
 #include "task_manager/task_manager_metrics.hpp"
@@ -75,7 +77,9 @@ class TaskManager::State final : public RestBackend {
   std::vector<Held> held() const {
     std::vector<Held> all;
     if (!host_) return all;
-    for (auto& [id, slots] : host_->held()) all.push_back({id.job, id.attempt, std::move(slots)});
+    for (auto& [id, slots] : host_->held()) {
+      all.push_back({id.job, id.attempt, id.region, std::move(slots)});
+    }
     return all;
   }
   Status refusal() const {
@@ -148,6 +152,8 @@ class TaskManager::State final : public RestBackend {
   std::unique_ptr<Executor> data_executor_;
   std::unique_ptr<DataPlane> data_plane_;
   std::shared_ptr<MemoryAccount> memory_;
+  std::unique_ptr<ShuffleStore> shuffle_;
+  std::unique_ptr<FetchServer> fetch_server_;
   std::unique_ptr<AttemptHost> host_;
   LogLimit log_limit_;
   std::unique_ptr<RestApi> rest_api_;  // null: no HTTP interface
@@ -174,6 +180,12 @@ Status TaskManager::State::start() {
     return {ErrorCode::invalid_argument, "a TaskManager needs a data address"};
   }
   HUMMER_TRY(find_rdma());
+  shuffle_ = std::make_unique<ShuffleStore>(platform_, options_.spill_directory, log_);
+  shuffle_->remove_left_overs();
+  fetch_server_ = std::make_unique<FetchServer>(platform_, *shuffle_);
+  plane.on_fetch = [this](std::unique_ptr<ByteStream> stream, FetchRequest request) {
+    fetch_server_->take(std::move(stream), std::move(request));
+  };
   plane.remote_memory =
       options_.remote_memory != nullptr ? options_.remote_memory : remote_memory_.get();
   data_executor_ = platform_.make_executor({.name = "data-plane"});
@@ -189,7 +201,8 @@ Status TaskManager::State::start() {
   memory_ = MemoryAccount::make_root("this worker", limit.bytes, limit.from);
   host_ = std::make_unique<AttemptHost>(AttemptContext{&platform_, &libraries_, data_plane_.get(),
                                                        &changed_, 0, options_.stuck_patience_ns,
-                                                       memory_, options_.spill_directory, log_});
+                                                       memory_, options_.spill_directory, log_,
+                                                       shuffle_.get()});
   executor_ = platform_.make_executor({.name = "task-manager"});
   heard_ = platform_.now();
   HUMMER_TRY(start_rest());
@@ -233,6 +246,7 @@ void TaskManager::State::stop() {
   }
   data_plane_->stop();
   data_executor_->stop();
+  fetch_server_->stop();
 }
 
 // ---- the HTTP interface ----
@@ -297,6 +311,7 @@ TaskManager::State::~State() {
   host_.reset();
   if (data_plane_) data_plane_->stop();
   if (data_executor_) data_executor_->stop();
+  if (fetch_server_) fetch_server_->stop();
 }
 
 // ---- registration ----

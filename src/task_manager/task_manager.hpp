@@ -81,6 +81,7 @@ class TaskManager {
   struct Held {
     std::uint64_t job = 0;
     std::uint32_t attempt = 0;
+    std::uint32_t region = 0;
     std::vector<int> slots;
   };
   std::vector<Held> held() const;

@@ -106,6 +106,23 @@ TEST_P(Golden, ToTheEnd) {
   }
 }
 
+// Region after region, through files; a failure repeats its region, and not what it reads.
+TEST_P(Golden, ThroughBlockingEdgesAndFailures) {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
+    auto node = make_simulated_platform({.seed = seed});
+    PlannedFailures failures;
+    failures.left = seed % 2 == 0 ? 2 : 0;
+    failures.every = 290 + 30 * seed;
+    EnvironmentOptions through_files = options(*node, 1 + static_cast<int>(seed % 3));
+    through_files.exchange = ExchangeMode::blocking;
+    through_files.restart = RestartStrategy::fixed_delay(20, 5);
+    const JobResult result = run(through_files, failures);
+    ASSERT_TRUE(result.ok()) << result.status.to_string();
+    EXPECT_LE(failures.left.load(), 0) << "a failure that was planned did not come";
+    EXPECT_EQ(lines_at(node->files(), "/out"), *golden_) << seed;
+  }
+}
+
 TEST_P(Golden, WithCheckpointsAndFailures) {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     auto node = make_simulated_platform({.seed = seed});

@@ -160,7 +160,7 @@ void ClusterSimulation::look() {
     if (!one->alive() || one->actor() == nullptr) continue;
     std::vector<HeldSlots> held;
     for (const TaskManager::Held& attempt : one->actor()->held()) {
-      held.push_back({attempt.job, attempt.attempt, attempt.slots});
+      held.push_back({attempt.job, attempt.attempt, attempt.region, attempt.slots});
     }
     history_.saw_slots(one->node().name(), one->number(), held);
   }
@@ -492,7 +492,7 @@ void ClusterSimulation::check_submission(Submission& submission) {
     }
   }
   // One JobManager and no recovery: every subtask runs once.
-  if (submission.first_job_manager != submission.last_job_manager) return;
+  if (submission.first_job_manager != submission.last_job_manager || last.restarts() > 0) return;
   for (const auto& [sink, ones] : *output) {
     std::set<int> subtasks;
     for (const SinkOutput& one : ones) {

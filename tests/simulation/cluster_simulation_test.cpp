@@ -96,9 +96,9 @@ TEST(ClusterHistory, FailuresHaveAReasonThatNamesTheLost) {
 
 TEST(ClusterHistory, ASlotHasOneHolder) {
   History history;
-  history.saw_slots("tm1", 0, {{1, 1, {0}}, {2, 1, {1}}});
+  history.saw_slots("tm1", 0, {{1, 1, 0, {0}}, {1, 1, 1, {0}}, {2, 1, 0, {1}}});
   EXPECT_TRUE(history.violations().empty());
-  history.saw_slots("tm1", 0, {{1, 1, {0, 1}}, {2, 1, {1}}});
+  history.saw_slots("tm1", 0, {{1, 1, 0, {0, 1}}, {2, 1, 1, {1}}});
   EXPECT_EQ(history.violations().size(), 1u);
 }
 

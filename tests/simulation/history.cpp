@@ -1,5 +1,7 @@
 #include "simulation/history.hpp"
 
+#include <tuple>
+
 #include <fmt/format.h>
 
 namespace hummer::cluster_simulation {
@@ -79,20 +81,23 @@ void History::check_failure(const wire::JobStatus& status) {
 
 void History::saw_slots(const std::string& task_manager, int process,
                         const std::vector<HeldSlots>& held) {
-  std::map<int, std::pair<std::uint64_t, std::uint32_t>> holders;
-  std::set<std::pair<std::uint64_t, std::uint32_t>> attempts;
+  std::map<int, std::vector<const HeldSlots*>> holders;
+  std::set<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> attempts;
   for (const HeldSlots& one : held) {
-    if (!attempts.emplace(one.job, one.attempt).second) {
-      violation("an attempt runs twice",
-                fmt::format("job {} attempt {} on {}", one.job, one.attempt, task_manager));
+    if (!attempts.emplace(one.job, one.attempt, one.region).second) {
+      violation("an attempt runs twice", fmt::format("job {} region {} attempt {} on {}", one.job,
+                                                     one.region, one.attempt, task_manager));
     }
     for (const int slot : one.slots) {
-      const auto [holder, is_new] = holders.try_emplace(slot, one.job, one.attempt);
-      if (is_new) continue;
-      violation("a slot is held twice",
-                fmt::format("slot {} of {} (process {}) by job {} attempt {} and job {} attempt {}",
-                            slot, task_manager, process, holder->second.first,
-                            holder->second.second, one.job, one.attempt));
+      for (const HeldSlots* other : holders[slot]) {
+        if (other->job == one.job && other->region != one.region) continue;
+        violation(
+            "a slot is held twice",
+            fmt::format("slot {} of {} (process {}) by job {} attempt {} and job {} attempt {}",
+                        slot, task_manager, process, other->job, other->attempt, one.job,
+                        one.attempt));
+      }
+      holders[slot].push_back(&one);
     }
   }
 }

@@ -6,7 +6,8 @@
 //
 //   jobs       a job that has ended stays as it ended; one that failed has a reason; a
 //              failure that follows from a lost TaskManager names it
-//   slots      a slot of a TaskManager is held by one attempt at a time
+//   slots      a slot of a TaskManager is held by one attempt at a time, or by several regions of
+//              one job
 //   losses     a TaskManager that was killed or cut off is reported lost in time, and a healthy one
 //              is alive when all has become stable
 //   the end    every job has ended, all slots are free, no attempt is left anywhere
@@ -34,6 +35,7 @@ namespace hummer::cluster_simulation {
 struct HeldSlots {
   std::uint64_t job = 0;
   std::uint32_t attempt = 0;
+  std::uint32_t region = 0;
   std::vector<int> slots;
 };
 

@@ -49,6 +49,8 @@ std::vector<Submission> draw_submissions(Random& random) {
     one.batch_records = random.chance(0.2) ? 7 : 128;
     one.submit_twice = random.chance(0.3);
     one.id = random.next() | 1;
+    // Of a number that is drawn anyway.
+    if (one.id % 5 < 2) one.exchange = ExchangeMode::blocking;
     if (one.kind == JobKind::endless) {
       one.rate = static_cast<std::uint32_t>(random.between(20, 100));
       one.desired_state = random.chance(0.5) ? wire::DESIRED_STOP : wire::DESIRED_CANCEL;
@@ -77,6 +79,7 @@ Result<wire::SubmitJob> make_submission(Platform& platform, const Submission& su
   options.set_batch_records(submission.batch_records);
   options.set_channel_credits(4);
   options.set_chaining(true);
+  options.set_exchange(static_cast<std::uint32_t>(submission.exchange));
   options.set_partial_state_bytes(std::uint64_t{1} << 20);
 
   EnvironmentOptions environment;
@@ -87,7 +90,7 @@ Result<wire::SubmitJob> make_submission(Platform& platform, const Submission& su
   environment.platform = &platform;
   Result<BuiltJob> built = build_job(job_function(submission.kind), arguments, environment);
   if (!built.ok()) return built.status();
-  Result<JobGraph> graph = fuse(built->graph, {.enabled = true});
+  Result<JobGraph> graph = fuse(built->graph, {.exchange = submission.exchange});
   if (!graph.ok()) return graph.status();
   to_message(*graph, *job.mutable_graph());
   return job;

@@ -28,6 +28,8 @@ struct Submission {
   wire::DesiredState desired_state = wire::DESIRED_RUN;  // what the person asks for later
   Nanoseconds request_after = 0;
   bool submit_twice = false;
+  // Of its edges, where its sources end: then it begins again, region by region, when it fails.
+  ExchangeMode exchange = ExchangeMode::pipelined;
 
   // How it goes.
   std::uint64_t id = 0;        // submission_id

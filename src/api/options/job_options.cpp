@@ -11,6 +11,7 @@ using C = CheckpointOptions;
 using R = RestartStrategy;
 
 constexpr std::string_view window_strategies[] = {"automatic", "repartition", "late_merge"};
+constexpr std::string_view exchanges[] = {"pipelined", "blocking"};
 constexpr std::string_view check_views[] = {"automatic", "off", "on"};
 constexpr std::string_view restart_strategies[] = {"none", "fixed-delay", "exponential",
                                                    "failure-rate"};
@@ -21,6 +22,9 @@ constexpr double day_ms = 86'400'000;
 static_assert(static_cast<int>(WindowStrategy::automatic) == 0 &&
               static_cast<int>(WindowStrategy::repartition) == 1 &&
               static_cast<int>(WindowStrategy::late_merge) == 2);
+
+static_assert(static_cast<int>(ExchangeMode::pipelined) == 0 &&
+              static_cast<int>(ExchangeMode::blocking) == 1);
 
 static_assert(static_cast<int>(CheckViews::automatic) == 0 &&
               static_cast<int>(CheckViews::off) == 1 && static_cast<int>(CheckViews::on) == 2);
@@ -126,6 +130,12 @@ constexpr std::array running_rows{
     field<&O::pin_slots>({.name = "pin-slots",
                           .description = "pin each slot to a core that nobody else has claimed"}),
     negated_field<&O::chaining>({.name = "no-chaining", .description = "do not fuse operators"}),
+    field<&O::exchange>(
+        {.name = "exchange",
+         .value = "NAME",
+         .choices = exchanges,
+         .description = "how the edges of a job whose sources all end hand records on: pipelined, "
+                        "or blocking: all through files, and the job's regions one after another"}),
     field<&O::rest_listen>(
         {.name = "rest-listen",
          .value = "ADDRESS",

@@ -1,0 +1,388 @@
+// Regions that read each other's files, as the JobManager decides on them.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "graph/graph_builder_for_test.hpp"
+#include "job_manager/cluster_state.hpp"
+#include "protocol/graph_messages.hpp"
+
+namespace hummer::blocking_edges_test {
+namespace {
+
+// source ⇒ map ⇒ sink, each in a region of its own; with `inner`, map and sink are one, which a
+// pipelined exchange is in.
+wire::SubmitJob three_steps(bool inner) {
+  GraphBuilder b;
+  b.graph.job_name = "steps";
+  b.source("source").output_type = "i64";
+  b.op("map").output_type = "i64";
+  b.sink("sink");
+  b.edge(1, 2, Routing::hash).network.exchange = ExchangeMode::blocking;
+  b.edge(2, 3, Routing::hash).network.exchange =
+      inner ? ExchangeMode::pipelined : ExchangeMode::blocking;
+  const Result<JobGraph> graph = fuse(b.graph);
+  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
+  wire::SubmitJob request;
+  request.set_submission_id(0xabc);
+  to_message(*graph, *request.mutable_graph());
+  request.mutable_options()->set_parallelism(2);
+  to_message(RestartStrategy::fixed_delay(100, 50), *request.mutable_options()->mutable_restarting());
+  return request;
+}
+
+using Attempts = std::map<std::uint32_t, std::uint32_t>;  // by region
+
+class BlockingEdges : public testing::Test {
+ protected:
+  void SetUp() override {
+    options.slot_timeout_ns = seconds(40);
+    a = add_worker("a");
+    b = add_worker("b");
+  }
+  std::uint64_t add_worker(const std::string& id) {
+    wire::Registration registration;
+    registration.set_id(id);
+    registration.set_slots(1);
+    registration.set_incarnation(++incarnation);
+    ClusterState::Refused refused;
+    const std::uint64_t session = cluster.register_worker(registration, "10.0.0.9:1", at, refused);
+    cluster.advance(at);
+    return session;
+  }
+  Job& submit(bool inner = false) {
+    const Result<std::uint64_t> id = cluster.submit(three_steps(inner), at);
+    EXPECT_TRUE(id.ok()) << id.status().to_string();
+    cluster.advance(at);
+    return *cluster.jobs().find(*id);
+  }
+  void lose(std::uint64_t session) {
+    cluster.connection_ended(session, Status(ErrorCode::connection_lost, "killed"), at);
+    cluster.advance(at);
+  }
+  void pass(Nanoseconds time) {
+    at.now += time;
+    for (const auto& [session, worker] : cluster.workers().live()) {
+      cluster.workers().heard(*worker, at.now);
+    }
+    cluster.advance(at);
+  }
+
+  wire::AttemptReport report(const Job& job, std::uint32_t region, wire::AttemptState state) {
+    wire::AttemptReport report;
+    report.set_job(job.id);
+    report.set_region(region);
+    report.set_attempt(job.placed()->regions[region].attempt);
+    report.set_state(state);
+    return report;
+  }
+  void send(std::uint64_t session, const wire::AttemptReport& report) {
+    wire::TaskManagerState message;
+    *message.add_attempts() = report;
+    message.set_session(session);
+    message.set_sequence(++sequence);
+    EXPECT_TRUE(cluster.take_state(session, message, at));
+    cluster.advance(at);
+  }
+  void say(std::uint64_t session, const Job& job, std::uint32_t region, wire::AttemptState state) {
+    send(session, report(job, region, state));
+  }
+  // Those that have begun have got their deployments.
+  static void deploy(Job& job) {
+    for (JobPart& part : job.placed()->parts) part.deployed = part.begun;
+  }
+  // On both TaskManagers.
+  void finish(const Job& job, std::uint32_t region) {
+    say(a, job, region, wire::ATTEMPT_FINISHED);
+    say(b, job, region, wire::ATTEMPT_FINISHED);
+  }
+  wire::JobManagerState told(std::uint64_t session) {
+    wire::JobManagerState state;
+    cluster.state_for(session, state);
+    return state;
+  }
+  // What runs on it.
+  Attempts assigned(std::uint64_t session) {
+    Attempts all;
+    const wire::JobManagerState state = told(session);
+    for (const wire::Assignment& each : state.assignments()) {
+      all[each.region()] = each.attempt();
+    }
+    return all;
+  }
+  Attempts kept(std::uint64_t session) {
+    Attempts all;
+    const wire::JobManagerState state = told(session);
+    for (const wire::AttemptKey& each : state.kept()) all[each.region()] = each.attempt();
+    return all;
+  }
+  // Where the region's part reads: by TaskManager, the attempt.
+  Attempts sources(std::uint64_t session, const Job& job, std::uint32_t region) {
+    wire::TaskManagerState message;
+    wire::AttemptKey& wanted = *message.add_wanted();
+    wanted.set_job(job.id);
+    wanted.set_region(region);
+    wanted.set_attempt(job.placed()->regions[region].attempt);
+    message.set_session(session);
+    message.set_sequence(++sequence);
+    EXPECT_TRUE(cluster.take_state(session, message, at));
+    Attempts all;
+    const wire::JobManagerState state = told(session);
+    for (const wire::Assignment& each : state.assignments()) {
+      if (each.region() != region) continue;
+      for (const wire::ShuffleSource& source : each.deployment().shuffle_sources()) {
+        EXPECT_EQ(source.region() + 1, region);
+        all[source.task_manager()] = source.attempt();
+      }
+    }
+    return all;
+  }
+
+  static std::vector<std::uint32_t> starts(const Job& job) { return job.starts; }
+  using Starts = std::vector<std::uint32_t>;
+
+  JobManagerOptions options;
+  ClusterState cluster{options};
+  Moment at{.now = seconds(1), .wall_ms = 1};
+  std::uint64_t sequence = 0;
+  std::uint64_t incarnation = 0;
+  std::uint64_t a = 0;
+  std::uint64_t b = 0;
+};
+
+TEST_F(BlockingEdges, ARegionBeginsWhenAllOfWhatItReadsHasFinished) {
+  Job& job = submit();
+  EXPECT_EQ(assigned(a), (Attempts{{0, 1}}));
+  say(a, job, 0, wire::ATTEMPT_RUNNING);
+  say(b, job, 0, wire::ATTEMPT_RUNNING);
+  EXPECT_EQ(job.state(), wire::JOB_RUNNING);
+  say(a, job, 0, wire::ATTEMPT_FINISHED);
+  EXPECT_EQ(assigned(a), Attempts());
+  say(b, job, 0, wire::ATTEMPT_FINISHED);
+  EXPECT_EQ(assigned(a), (Attempts{{1, 1}}));
+  EXPECT_EQ(assigned(b), (Attempts{{1, 1}}));
+  EXPECT_EQ(sources(a, job, 1), (Attempts{{0, 1}, {1, 1}}));
+  finish(job, 1);
+  EXPECT_EQ(assigned(a), (Attempts{{2, 1}}));
+  EXPECT_EQ(starts(job), (Starts{1, 1, 1, 1, 1, 1}));
+  finish(job, 2);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
+}
+
+TEST_F(BlockingEdges, FilesAreKeptAsLongAsTheJobLastsAndSoAreItsSlots) {
+  Job& job = submit();
+  EXPECT_EQ(kept(a), Attempts());
+  finish(job, 0);
+  EXPECT_EQ(kept(a), (Attempts{{0, 1}}));
+  finish(job, 1);
+  EXPECT_EQ(kept(a), (Attempts{{0, 1}, {1, 1}}));
+  say(a, job, 2, wire::ATTEMPT_FINISHED);
+  EXPECT_EQ(kept(a), (Attempts{{0, 1}, {1, 1}})) << "nobody reads the last one's";
+  EXPECT_EQ(cluster.workers().find(a)->free_slots, 0u);
+  for (const std::uint64_t session : cluster.take_states_due()) (void)told(session);
+  say(b, job, 2, wire::ATTEMPT_FINISHED);
+  EXPECT_EQ(cluster.workers().find(a)->free_slots, 1u);
+  EXPECT_EQ(kept(a), Attempts());
+  const std::vector<std::uint64_t> due = cluster.take_states_due();
+  EXPECT_EQ(std::set<std::uint64_t>(due.begin(), due.end()), (std::set<std::uint64_t>{a, b}));
+}
+
+TEST_F(BlockingEdges, CancellingTellsThatFilesAreNotReadAnyMore) {
+  Job& job = submit();
+  finish(job, 0);
+  ASSERT_TRUE(cluster.end(job.id, wire::DESIRED_CANCEL, at).ok());
+  EXPECT_EQ(job.state(), wire::JOB_CANCELLED) << "nothing of the second region was deployed";
+  EXPECT_EQ(kept(a), Attempts());
+  EXPECT_EQ(cluster.workers().find(a)->free_slots, 1u);
+}
+
+TEST_F(BlockingEdges, AFailureOfTheSecondRegionLeavesTheFirstAlone) {
+  Job& job = submit();
+  finish(job, 0);
+  deploy(job);
+  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
+  to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
+  send(a, failed);
+  say(b, job, 1, wire::ATTEMPT_CANCELLED);
+  EXPECT_EQ(assigned(a), Attempts()) << "not before the strategy's delay";
+  pass(milliseconds(50));
+  EXPECT_EQ(assigned(a), (Attempts{{1, 2}}));
+  EXPECT_EQ(assigned(b), (Attempts{{1, 2}}));
+  EXPECT_EQ(sources(b, job, 1), (Attempts{{0, 1}, {1, 1}}));
+  EXPECT_EQ(starts(job), (Starts{1, 1, 2, 2, 0, 0}));
+}
+
+TEST_F(BlockingEdges, WhatHasFinishedOfAStruckRegionStays) {
+  Job& job = submit();
+  finish(job, 0);
+  deploy(job);
+  say(b, job, 1, wire::ATTEMPT_FINISHED);
+  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
+  to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
+  send(a, failed);
+  pass(milliseconds(50));
+  EXPECT_EQ(assigned(a), (Attempts{{1, 2}}));
+  EXPECT_EQ(assigned(b), Attempts());
+  say(a, job, 1, wire::ATTEMPT_FINISHED);
+  EXPECT_EQ(sources(a, job, 2), (Attempts{{0, 2}, {1, 1}}));
+  EXPECT_EQ(kept(b), (Attempts{{0, 1}, {1, 1}}));
+}
+
+TEST_F(BlockingEdges, OnlyWhatWentWithATaskManagerBeginsAgain) {
+  Job& job = submit();
+  finish(job, 0);
+  deploy(job);
+  lose(a);
+  say(b, job, 1, wire::ATTEMPT_CANCELLED);
+  pass(milliseconds(50));
+  EXPECT_EQ(assigned(b), Attempts()) << "nobody is there for the other part";
+  a = add_worker("a");
+  EXPECT_EQ(assigned(a), (Attempts{{0, 2}}));
+  EXPECT_EQ(assigned(b), Attempts());
+  EXPECT_EQ(kept(b), (Attempts{{0, 1}}));
+  EXPECT_EQ(starts(job), (Starts{2, 1, 1, 1, 0, 0}));
+  say(a, job, 0, wire::ATTEMPT_FINISHED);
+  EXPECT_EQ(assigned(a), (Attempts{{1, 3}}));
+  EXPECT_EQ(sources(b, job, 1), (Attempts{{0, 2}, {1, 1}}));
+  EXPECT_EQ(starts(job), (Starts{2, 1, 2, 2, 0, 0}));
+}
+
+TEST_F(BlockingEdges, WhatHasReadFilesThatAreMadeAgainBeginsAgainAsAWhole) {
+  Job& job = submit();
+  finish(job, 0);
+  finish(job, 1);
+  deploy(job);
+  lose(a);
+  say(b, job, 2, wire::ATTEMPT_CANCELLED);
+  pass(milliseconds(50));
+  a = add_worker("a");
+  EXPECT_EQ(assigned(a), (Attempts{{0, 2}}));
+  say(a, job, 0, wire::ATTEMPT_FINISHED);
+  // b's part of the second region has read what a's of the first had left before.
+  EXPECT_EQ(assigned(a).count(1), 1u);
+  EXPECT_EQ(assigned(b).count(1), 1u);
+  EXPECT_EQ(starts(job), (Starts{2, 1, 2, 2, 1, 1}));
+  finish(job, 1);
+  EXPECT_EQ(assigned(a).count(2), 1u);
+  EXPECT_EQ(assigned(b).count(2), 1u);
+}
+
+TEST_F(BlockingEdges, FilesThatAReaderMissesAreMadeAgain) {
+  Job& job = submit();
+  finish(job, 0);
+  deploy(job);
+  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
+  to_message(Status(ErrorCode::not_found, "lost"), *failed.mutable_failure());
+  wire::ShuffleSource& lost = *failed.add_lost_files();
+  lost.set_region(0);
+  lost.set_task_manager(1);
+  lost.set_attempt(1);
+  send(a, failed);
+  say(b, job, 1, wire::ATTEMPT_CANCELLED);
+  pass(milliseconds(50));
+  EXPECT_EQ(assigned(a), Attempts());
+  EXPECT_EQ(assigned(b), (Attempts{{0, 2}}));
+  EXPECT_EQ(starts(job), (Starts{1, 2, 1, 1, 0, 0}));
+  say(b, job, 0, wire::ATTEMPT_FINISHED);
+  EXPECT_EQ(sources(a, job, 1), (Attempts{{0, 1}, {1, 2}}));
+}
+
+TEST_F(BlockingEdges, WordsOfAnEarlierAttemptAreNoLoss) {
+  Job& job = submit();
+  finish(job, 0);
+  deploy(job);
+  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
+  to_message(Status(ErrorCode::not_found, "lost"), *failed.mutable_failure());
+  wire::ShuffleSource& lost = *failed.add_lost_files();
+  lost.set_region(0);
+  lost.set_task_manager(1);
+  lost.set_attempt(7);
+  send(a, failed);
+  say(b, job, 1, wire::ATTEMPT_CANCELLED);
+  pass(milliseconds(50));
+  EXPECT_EQ(assigned(b), (Attempts{{1, 2}}));
+}
+
+TEST_F(BlockingEdges, ARegionThatHandsRecordsOnWithinBeginsAgainAsAWhole) {
+  Job& job = submit(true);
+  ASSERT_EQ(job.placed()->regions.size(), 2u);
+  finish(job, 0);
+  deploy(job);
+  say(b, job, 1, wire::ATTEMPT_FINISHED);
+  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
+  to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
+  send(a, failed);
+  pass(milliseconds(50));
+  EXPECT_EQ(assigned(a), (Attempts{{1, 2}}));
+  EXPECT_EQ(assigned(b), (Attempts{{1, 2}}));
+}
+
+TEST_F(BlockingEdges, WithoutASuccessorTheJobWaitsAndThenBeginsAgainAsAWhole) {
+  Job& job = submit();
+  finish(job, 0);
+  deploy(job);
+  lose(a);
+  say(b, job, 1, wire::ATTEMPT_CANCELLED);
+  pass(milliseconds(50));
+  pass(seconds(39));
+  EXPECT_EQ(job.state(), wire::JOB_RUNNING);
+  pass(seconds(2));
+  EXPECT_NE(job.state(), wire::JOB_RUNNING);
+  EXPECT_EQ(kept(b), Attempts());
+  a = add_worker("another");
+  pass(seconds(1));
+  EXPECT_EQ(assigned(a).count(0), 1u);
+  EXPECT_EQ(assigned(b).count(0), 1u);
+}
+
+TEST_F(BlockingEdges, CheckpointsAndBlockingEdgesExcludeEachOther) {
+  wire::SubmitJob request = three_steps(false);
+  CheckpointOptions checkpoints;
+  checkpoints.directory = "/d";
+  checkpoints.interval_ms = 100;
+  to_message(checkpoints, *request.mutable_options()->mutable_checkpointing());
+  const Result<std::uint64_t> id = cluster.submit(request, at);
+  EXPECT_EQ(id.status().code(), ErrorCode::invalid_configuration);
+}
+
+TEST_F(BlockingEdges, AJobThatIsStoppedGoesOnBehindAFailure) {
+  Job& job = submit();
+  finish(job, 0);
+  deploy(job);
+  ASSERT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
+  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
+  to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
+  send(a, failed);
+  say(b, job, 1, wire::ATTEMPT_CANCELLED);
+  pass(milliseconds(50));
+  EXPECT_EQ(assigned(b), (Attempts{{1, 2}}));
+  finish(job, 1);
+  finish(job, 2);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
+}
+
+TEST_F(BlockingEdges, AJobThatIsStoppedBeforeItRanIsCancelled) {
+  Job& job = submit();
+  deploy(job);
+  ASSERT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
+  say(a, job, 0, wire::ATTEMPT_CANCELLED);
+  say(b, job, 0, wire::ATTEMPT_FINISHED);
+  EXPECT_EQ(job.state(), wire::JOB_CANCELLED);
+}
+
+TEST_F(BlockingEdges, StoppingLetsTheRegionsThatFollowRun) {
+  Job& job = submit();
+  say(a, job, 0, wire::ATTEMPT_RUNNING);
+  say(b, job, 0, wire::ATTEMPT_RUNNING);
+  ASSERT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
+  finish(job, 0);
+  EXPECT_EQ(assigned(a), (Attempts{{1, 1}}));
+  finish(job, 1);
+  finish(job, 2);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
+}
+
+}  // namespace
+}  // namespace hummer::blocking_edges_test
