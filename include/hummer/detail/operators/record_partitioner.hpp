@@ -54,7 +54,8 @@ class RecordPartitioner final : public Partitioner {
     auto owner_of = owners_.bound();
     for (; i < records.size(); ++i) {
       in_hand.set(i);
-      End& end = end_of[owner_of(records[i])];
+      const std::size_t owner = owner_of(records[i]);
+      End& end = end_of[owner];
       if constexpr (std::is_trivially_copyable_v<T>) {
         *end.next = records[i];
       } else if (move) {
