@@ -207,7 +207,8 @@ class ShuffleExchange : public testing::TestWithParam<std::uint64_t> {
   SimulatedPlatform& here_ = simulation_.add_node("here");
   SimulatedPlatform& there_ = simulation_.add_node("there");
 };
-INSTANTIATE_TEST_SUITE_P(Seeds, ShuffleExchange, testing::Range(std::uint64_t{1}, std::uint64_t{13}),
+INSTANTIATE_TEST_SUITE_P(Seeds, ShuffleExchange,
+                         testing::Range(std::uint64_t{1}, std::uint64_t{13}),
                          testing::PrintToStringParamName());
 
 TEST_P(ShuffleExchange, EachPartitionHasItsRecordsInOrder) {
