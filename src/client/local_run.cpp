@@ -139,6 +139,7 @@ void LocalRun::write_metrics(MetricsText& text) {
   metrics.attempts = host_->samples(now);
   metrics.stuck = host_->stuck(now);
   metrics.memory = memory_->metrics();
+  metrics.shuffle = shuffle_->usage();
   metrics.memory_limit_bytes = memory_->limit_bytes();
   metrics.resident_bytes = context_.platform->resident_bytes();
   write_process_metrics(text, metrics);

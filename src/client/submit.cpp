@@ -47,7 +47,8 @@ Result<JobHandle> submit_to_cluster(const StreamExecutionEnvironment::Impl& impl
   }
   const StreamGraph graph = impl.finished_graph(context.job_name, options);
   HUMMER_TRY(validate(graph));
-  const Result<JobGraph> fused = fuse(graph, {.enabled = options.chaining, .exchange = options.exchange});
+  const Result<JobGraph> fused =
+      fuse(graph, {.enabled = options.chaining, .exchange = options.exchange});
   if (!fused.ok()) return fused.status();
 
   wire::SubmitJob job;

@@ -1,7 +1,6 @@
 #include "execution/attempt.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <functional>
 #include <utility>
 
@@ -222,8 +221,8 @@ Result<std::unique_ptr<Attempt::Plan>> Attempt::build_graphs(JobFunction functio
 Status Attempt::call_job_function(JobFunction function, Plan& graphs) const {
   const std::vector<std::string> arguments(message_.arguments().begin(),
                                            message_.arguments().end());
-  Result<BuiltJob> built =
-      build_job(function, arguments, environment_options(message_.options(), context_.platform));
+  const EnvironmentOptions options = environment_options(message_.options(), context_.platform);
+  Result<BuiltJob> built = build_job(function, arguments, options);
   if (!built.ok()) return built.status();
   if (!built->help.empty()) {
     return Status(ErrorCode::invalid_argument, "a job was submitted with --help");
@@ -231,9 +230,7 @@ Status Attempt::call_job_function(JobFunction function, Plan& graphs) const {
   graphs.stream = std::move(built->graph);
   HUMMER_TRY(validate(graphs.stream));
   Result<JobGraph> fused =
-      fuse(graphs.stream,
-           {.enabled = message_.options().chaining(),
-            .exchange = static_cast<ExchangeMode>(message_.options().exchange())});
+      fuse(graphs.stream, {.enabled = options.chaining, .exchange = options.exchange});
   if (!fused.ok()) return fused.status();
   graphs.job = std::move(*fused);
   if (graphs.job.fingerprint != message_.fingerprint()) {
@@ -262,16 +259,10 @@ Result<DeploymentOptions> Attempt::deployment_options(const JobGraph& graph) {
       peer.addresses.push_back({address.interface(), address.address()});
     }
   }
-  options.shuffle.region_of_vertex = regions_of(graph, region_options(message_.options()));
+  options.shuffle = shuffle_options(graph);
   for (const int region : options.shuffle.region_of_vertex) {
     options.vertices.push_back(is_own(region));
   }
-  options.shuffle.store = context_.shuffle;
-  for (const wire::ShuffleSource& source : message_.shuffle_sources()) {
-    options.shuffle.sources.push_back({static_cast<int>(source.region()),
-                                       static_cast<int>(source.task_manager()), source.attempt()});
-  }
-  options.shuffle.on_lost = std::bind_front(&Attempt::file_is_lost, this);
   options.channel_job = context_.job_manager ^ id_.job;
   options.channel_attempt = id_.attempt;
   options.on_finished = &event_;
@@ -534,12 +525,7 @@ wire::AttemptReport Attempt::report(Nanoseconds now) {
   }
   for (const auto& [task, snapshot] : snapshots_) *report.add_snapshots() = snapshot;
   for (const std::uint32_t task : ended_tasks_) report.add_ended_tasks(task);
-  for (const ShuffleSource& lost : lost_files_) {
-    wire::ShuffleSource& out = *report.add_lost_files();
-    out.set_region(static_cast<std::uint32_t>(lost.region));
-    out.set_task_manager(static_cast<std::uint32_t>(lost.task_manager));
-    out.set_attempt(lost.attempt);
-  }
+  report.mutable_lost_files()->Add(lost_files_.begin(), lost_files_.end());
   for (const std::string& uid : wanted_listings_) report.add_wanted_listings(uid);
   for (const auto& [uid, bytes] : made_listings_) {
     wire::SourceListing& listing = *report.add_listings();

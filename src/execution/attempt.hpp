@@ -166,6 +166,7 @@ class Attempt {
   Status close_deployment(Status status);
   void end(Status status);
   void enter(Step step);
+  ShuffleOptions shuffle_options(const JobGraph& job);
   void file_is_lost(const ShuffleSource& source);
   // Into the job's log, which goes to the JobManager, and the process's.
   void log(std::string text, LogLevel level = LogLevel::info);
@@ -202,7 +203,7 @@ class Attempt {
   // the JobManager's word of it.
   std::map<std::uint32_t, wire::SnapshotReport> snapshots_;
   std::set<std::uint32_t> ended_tasks_;
-  std::vector<ShuffleSource> lost_files_;  // with the first failure
+  std::vector<wire::ShuffleSource> lost_files_;   // with the first failure
   std::unique_ptr<Plan> plan_;              // of the deployment that is not made yet
   std::unique_ptr<SnapshotWriter> writer_;  // null: the job takes no checkpoints
   std::unique_ptr<Deployment> deployment_;

@@ -1,5 +1,6 @@
 // Attempt: what its tasks begin with: the state of a checkpoint, and the listings of their sources.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,9 +29,26 @@ Result<std::shared_ptr<const RestoredState>> Attempt::read_state(const JobGraph&
                     message_.options().checkpointing().allow_dropped_state());
 }
 
+// ---- files of earlier regions ----
+
+ShuffleOptions Attempt::shuffle_options(const JobGraph& job) {
+  ShuffleOptions options;
+  options.store = context_.shuffle;
+  options.region_of_vertex = regions_of(job, region_options(message_.options()));
+  for (const wire::ShuffleSource& source : message_.shuffle_sources()) {
+    options.sources.push_back({static_cast<int>(source.region()),
+                               static_cast<int>(source.task_manager()), source.attempt()});
+  }
+  options.on_lost = std::bind_front(&Attempt::file_is_lost, this);
+  return options;
+}
+
 void Attempt::file_is_lost(const ShuffleSource& source) {
   const std::lock_guard lock(mutex_);
-  lost_files_.push_back(source);
+  wire::ShuffleSource& lost = lost_files_.emplace_back();
+  lost.set_region(static_cast<std::uint32_t>(source.region));
+  lost.set_task_manager(static_cast<std::uint32_t>(source.task_manager));
+  lost.set_attempt(source.attempt);
 }
 
 // ---- what sources read ----

@@ -220,8 +220,8 @@ class Deployment {
   Status check_shuffle() const;
   Status choose_shuffle_routes();
   std::unique_ptr<Operator> make_shuffle_reader(const ExecutionTask& execution);
-  std::unique_ptr<Emitter> make_shuffle_emitter(const ExecutionTask& execution,
-                                                const JobEdge& edge, const TypeDescriptor& type);
+  std::unique_ptr<Emitter> make_shuffle_emitter(const ExecutionTask& execution, const JobEdge& edge,
+                                                const TypeDescriptor& type);
   std::size_t shuffle_buffer_bytes(const ExecutionTask& execution) const;
   std::uint32_t shuffle_partitions(const JobEdge& edge) const;
   // Of the records that cross a JobEdge.
@@ -253,7 +253,7 @@ class Deployment {
   DataPlane* data_plane_ = nullptr;  // null: no channel crosses a network
   std::map<int, DataRoute> routes_;  // by execution channel id: those that begin here
   std::map<std::pair<int, int>, DataRoute> shuffle_routes_;  // by blocking edge and TaskManager
-  std::vector<std::unique_ptr<StreamTask>> tasks_;  // those that run here
+  std::vector<std::unique_ptr<StreamTask>> tasks_;           // those that run here
   std::vector<RestoredTask> restored_tasks_;
   std::vector<StreamTask*> tasks_by_id_;                   // null: another process runs it
   std::map<int, const NetworkEmitter*> network_emitters_;  // by execution task id

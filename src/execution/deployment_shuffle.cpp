@@ -30,16 +30,16 @@ std::unique_ptr<Emitter> Deployment::make_shuffle_emitter(const ExecutionTask& e
   output.store = shuffle.store;
   output.key.job = options_.channel_job.value_or(job_graph_.fingerprint);
   output.key.attempt = options_.channel_attempt;
-  output.key.region = static_cast<std::uint32_t>(
-      shuffle.region_of_vertex.at(static_cast<std::size_t>(edge.from)));
+  output.key.region =
+      static_cast<std::uint32_t>(shuffle.region_of_vertex.at(static_cast<std::size_t>(edge.from)));
   output.key.edge = static_cast<std::uint32_t>(edge.id);
   output.key.subtask = static_cast<std::uint32_t>(execution.subtask);
   output.partitions = shuffle_partitions(edge);
   output.batch_records = options_.batch_records;
   output.target = job_graph_.vertices[static_cast<std::size_t>(edge.to)].name;
   if (edge.routing == Routing::hash && output.partitions > 1) {
-    output.partitioner = partitioner_of(edge).make(output.partitions,
-                                                   static_cast<std::uint32_t>(edge.key_groups));
+    output.partitioner =
+        partitioner_of(edge).make(output.partitions, static_cast<std::uint32_t>(edge.key_groups));
   }
   return std::make_unique<ShuffleEmitter>(std::move(output), type);
 }
@@ -56,14 +56,13 @@ std::unique_ptr<Operator> Deployment::make_shuffle_reader(const ExecutionTask& e
   std::vector<ShuffleSource> sources;  // parallel to them
   const auto add = [&](int subtask) {
     const int holder =
-        execution_graph_.tasks[static_cast<std::size_t>(execution_graph_.chain_task(edge.from,
-                                                                                    subtask))]
+        execution_graph_
+            .tasks[static_cast<std::size_t>(execution_graph_.chain_task(edge.from, subtask))]
             .task_manager;
-    const auto found = std::find_if(shuffle.sources.begin(), shuffle.sources.end(),
-                                    [&](const ShuffleSource& source) {
-                                      return source.region == region &&
-                                             source.task_manager == holder;
-                                    });
+    const auto found = std::find_if(
+        shuffle.sources.begin(), shuffle.sources.end(), [&](const ShuffleSource& source) {
+          return source.region == region && source.task_manager == holder;
+        });
     ShuffleInput& input = inputs.emplace_back();
     // One that nobody has named is missed when it is asked for.
     sources.push_back(found != shuffle.sources.end() ? *found : ShuffleSource{region, holder, 0});

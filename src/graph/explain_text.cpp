@@ -170,9 +170,10 @@ class TextForm {
   std::string channels_text(const JobEdge& edge) const {
     const ExecutionGraph& execution = explained_.execution;
     if (edge.is_blocking()) {
-      return fmt::format("{} ahead, {} behind",
-                         counted(static_cast<std::size_t>(execution.parallelism[edge.from]), "file"),
-                         counted(static_cast<std::size_t>(execution.parallelism[edge.to]), "reader"));
+      return fmt::format(
+          "{} ahead, {} behind",
+          counted(static_cast<std::size_t>(execution.parallelism[edge.from]), "file"),
+          counted(static_cast<std::size_t>(execution.parallelism[edge.to]), "reader"));
     }
     std::map<Transport, std::size_t> pairs;
     for (const ExecutionChannel& channel : execution.channels) {

@@ -78,7 +78,8 @@ std::vector<RegionLinks> region_links(const JobGraph& graph,
       links[region(edge.to)].subtasks_apart = false;
     }
   }
-  for (std::size_t i = 0; i < links.size(); ++i) links[i].reads.assign(reads[i].begin(), reads[i].end());
+  for (std::size_t i = 0; i < links.size(); ++i)
+    links[i].reads.assign(reads[i].begin(), reads[i].end());
   return links;
 }
 

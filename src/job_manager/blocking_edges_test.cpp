@@ -29,7 +29,8 @@ wire::SubmitJob three_steps(bool inner) {
   request.set_submission_id(0xabc);
   to_message(*graph, *request.mutable_graph());
   request.mutable_options()->set_parallelism(2);
-  to_message(RestartStrategy::fixed_delay(100, 50), *request.mutable_options()->mutable_restarting());
+  to_message(RestartStrategy::fixed_delay(100, 50),
+             *request.mutable_options()->mutable_restarting());
   return request;
 }
 

@@ -70,10 +70,10 @@ bool ClusterState::request_inputs(Job& job, std::size_t index, Moment at) {
     }
     if (gone.empty()) continue;
     all_there = false;
-    const std::string reason =
-        fmt::format("region {} of {} begins again, as files of it are lost that region {} reads: "
-                    "those of {}",
-                    read + 1, placed.regions.size(), index + 1, gone);
+    const std::string reason = fmt::format(
+        "region {} of {} begins again, as files of it are lost that region {} reads: "
+        "those of {}",
+        read + 1, placed.regions.size(), index + 1, gone);
     log(LogLevel::warning, job, fmt::format("'{}': {}", job.graph.job_name, reason));
     transition(region, Restart{at.now, reason}, at);
     regional_.insert(job.id);

@@ -118,9 +118,8 @@ Result<std::unique_ptr<Job>> ClusterState::make_job(wire::SubmitJob request, Mom
                   "edge is kept in files instead; leave out the directory for checkpoints, or the "
                   "blocking edges");
   }
-  job->restarts =
-      RestartPolicy(effective_strategy(restart_strategy_from(job->options.restarting()),
-                                       has_files || job->checkpoint_options.enabled()));
+  job->restarts = RestartPolicy(effective_strategy(restart_strategy_from(job->options.restarting()),
+                                                   has_files || job->checkpoint_options.enabled()));
   job->least_slots = *least;
   job->as<Job::Waiting>()->since = at.now;
   job->log = JobLog(options_.log_lines_per_job);

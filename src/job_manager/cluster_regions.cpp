@@ -37,8 +37,8 @@ void ClusterState::region_failed(Job& job, std::size_t index, Moment at) {
                   [](const JobRegion& each) { return each.is<JobRegion::Runs>(); });
   // State that can't be read may be missing an older checkpoint's too; a job that a savepoint has
   // stopped has only commits to make. Both are the whole job's business.
-  const bool alone = (others_run || placed.has_files) && !job.stopped_by_savepoint && may_restart(why) &&
-                     why.first().code() != ErrorCode::corrupt_file;
+  const bool alone = (others_run || placed.has_files) && !job.stopped_by_savepoint &&
+                     may_restart(why) && why.first().code() != ErrorCode::corrupt_file;
   std::optional<Nanoseconds> delay;
   if (alone) delay = job.restarts.failed(at.now, why.first());
   if (!delay) {
@@ -122,8 +122,8 @@ bool ClusterState::find_successors(Job& job, const std::vector<std::size_t>& reg
   PlacedAttempt& placed = *job.placed();
   std::set<std::size_t> gone;
   for (const JobPart& part : placed.parts) {
-    const bool needed =
-        std::find(regions.begin(), regions.end(), part.region) != regions.end() && !stays(job, part);
+    const bool needed = std::find(regions.begin(), regions.end(), part.region) != regions.end() &&
+                        !stays(job, part);
     if (needed && workers_.find(placed.hosts[part.host].session) == nullptr) gone.insert(part.host);
   }
   if (gone.empty()) return true;

@@ -209,9 +209,9 @@ class ClusterState {
   std::vector<CheckpointOrder> orders_;
   std::set<std::uint64_t> advancing_;  // jobs that take checkpoints, or are to begin again
   Nanoseconds next_advance_ = never;
-  std::set<std::uint64_t> regional_;  // jobs with regions that wait
+  std::set<std::uint64_t> regional_;    // jobs with regions that wait
   std::set<std::uint64_t> with_files_;  // jobs with blocking edges that are placed
-  std::set<std::uint64_t> hung_;      // jobs whose disk does not answer
+  std::set<std::uint64_t> hung_;        // jobs whose disk does not answer
   bool schedule_due_ = false;
   bool jobs_changed_ = false;
   std::uint64_t lost_ = 0;

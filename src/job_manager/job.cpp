@@ -117,8 +117,8 @@ bool PlacedAttempt::has_region_out() const {
 }
 
 bool PlacedAttempt::all_run() const {
-  const auto begun = std::count_if(parts.begin(), parts.end(),
-                                   [](const JobPart& part) { return part.begun; });
+  const auto begun =
+      std::count_if(parts.begin(), parts.end(), [](const JobPart& part) { return part.begun; });
   return running_parts == static_cast<std::size_t>(begun);
 }
 

@@ -158,7 +158,7 @@ struct Job : JobProgress {
 
   // Of the attempt that was placed last, also after its end.
   std::uint32_t slots = 0;
-  std::vector<int> parallelism;  // by vertex; empty: not placed yet
+  std::vector<int> parallelism;       // by vertex; empty: not placed yet
   std::vector<std::uint32_t> starts;  // of each chain of it, by number
   // Sums over the parts: per vertex tasks running and finished, busy and
   // back-pressured percent, then three per operator.

@@ -38,7 +38,7 @@ struct JobPart {
   std::size_t region = 0;
   std::size_t host = 0;  // index among the job's TaskManagers
   std::uint64_t session = 0;
-  std::string task_manager;  // its id
+  std::string task_manager;   // its id
   std::uint32_t attempt = 0;  // of the region, as it began
   bool begun = true;          // else its region waits for the first time
   bool lost = false;          // it has finished, and its files are gone or of no use
@@ -72,7 +72,7 @@ class JobRegion {
   using State = std::variant<Runs, Failed, Ending, Waiting>;
 
   std::uint32_t attempt = 1;
-  std::vector<std::uint32_t> tasks;  // its chains
+  std::vector<std::uint32_t> tasks;       // its chains
   std::vector<std::uint32_t> task_hosts;  // where each of them is
   RegionLinks links;
   // Checkpoints up to this one were begun without it.

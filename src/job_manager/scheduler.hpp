@@ -24,8 +24,8 @@ struct Placement {
   std::vector<Part> parts;  // parallel to `workers`
   PlacedWorkers workers;
   struct Region {
-    std::vector<std::uint32_t> workers;  // indexes of those that have tasks of it, ascending
-    std::vector<std::uint32_t> tasks;    // its chains: their numbers in the execution graph
+    std::vector<std::uint32_t> workers;       // indexes of those that have tasks of it, ascending
+    std::vector<std::uint32_t> tasks;         // its chains: their numbers in the execution graph
     std::vector<std::uint32_t> task_workers;  // of each of them
     RegionLinks links;
   };

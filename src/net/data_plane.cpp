@@ -458,7 +458,7 @@ Task<void> DataPlane::State::serve_fetch(Handshake& handshake, Result<FetchReque
   handshake.stream->set_wake_events(executor_, nullptr, nullptr);
   handshake.stream->detach();
   options_.on_fetch(std::move(handshake.stream), std::move(*request));
-  count(&DataPlaneCounts::handed_over);
+  count(&DataPlaneCounts::fetches);
 }
 
 Status DataPlane::State::check(std::uint32_t version, std::string_view token) const {

@@ -82,6 +82,7 @@ struct DataPlaneCounts {
   std::uint64_t handed_over = 0;
   std::uint64_t rings = 0;         // of these, with a ring in shared memory
   std::uint64_t remote_rings = 0;  // of these, with a ring of one-sided writes
+  std::uint64_t fetches = 0;       // connections that ask for shuffle files
   std::uint64_t garbage = 0;       // no valid hello
   std::uint64_t timed_out = 0;     // hello not there in time
   std::uint64_t refused = 0;       // token, version, type or size differ; key unknown

@@ -79,6 +79,12 @@ constexpr Metric all_metrics[] = {
      "Connections refused for their token, version or id."},
     {"hummer_registered", "gauge", "", "1 while the TaskManager is registered with a JobManager."},
     {"hummer_resident_bytes", "gauge", "", "Memory of the process that is resident."},
+    {"hummer_shuffle_bytes", "gauge", "",
+     "Of shuffle files: what tasks ahead of blocking edges have left, as long as a job may read "
+     "it."},
+    {"hummer_shuffle_files", "gauge", "", "How many shuffle files there are."},
+    {"hummer_shuffle_sent_bytes_total", "counter", "",
+     "Bytes of shuffle files that others have fetched."},
     {"hummer_slot_back_pressured_seconds_total", "counter", "job, name, slot",
      "Time for which a slot had nothing to do but wait for others to take what it has ready."},
     {"hummer_slot_busy_seconds_total", "counter", "job, name, slot",

@@ -61,9 +61,9 @@ Task<Status> FetchServer::answer(ByteStream& stream, FetchRequest request, WakeE
   if (file.ok() && request.partition < (*file)->partitions()) {
     chunks = (*file)->chunks(request.partition);
   } else if (file.ok()) {
-    failure = {ErrorCode::corrupt_file, fmt::format("{} has {} partitions, not {}",
-                                                    to_string(request.key), (*file)->partitions(),
-                                                    request.partition + 1)};
+    failure = {ErrorCode::corrupt_file,
+               fmt::format("{} has {} partitions, not {}", to_string(request.key),
+                           (*file)->partitions(), request.partition + 1)};
   }
   for (std::uint64_t i = request.first_chunk; failure.ok() && i < chunks.size(); ++i) {
     const ChunkEntry& entry = chunks[i];
@@ -81,7 +81,8 @@ Task<Status> FetchServer::answer(ByteStream& stream, FetchRequest request, WakeE
     if (!sent.ok()) co_return sent;
     bytes_sent_.fetch_add(entry.bytes, std::memory_order_relaxed);
   }
-  std::string last = failure.ok() ? encode_fetched(chunks.size()) : encode_failure(as_lost(failure));
+  std::string last =
+      failure.ok() ? encode_fetched(chunks.size()) : encode_failure(as_lost(failure));
   co_return co_await write_exactly(stream, std::move(last), waits);
 }
 

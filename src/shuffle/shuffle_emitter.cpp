@@ -90,6 +90,10 @@ bool ShuffleEmitter::write_batch(std::size_t partition, Batch& batch) {
   element.batch = std::move(batch);
   const OperatorResult answer = encoders_[partition]->offer(element);
   batch = std::move(element.batch);
+  // Records are scattered without asking for room.
+  if (output_.partitioner && batch.capacity() < output_.batch_records) {
+    batch = Batch(type_, output_.batch_records);
+  }
   if (answer == OperatorResult::done) return true;
   (void)fail(encoders_[partition]->failure());
   return false;
@@ -105,10 +109,11 @@ bool ShuffleEmitter::scatter(Batch& batch) {
         if (!target.empty()) target.keep_buffers_of(batch);
       }
     }
-    if (scattered == OperatorResult::done) break;
+    // Also behind the last record: a target has no room for more than its batch.
     for (std::size_t i = 0; i < targets_.size(); ++i) {
       if (targets_[i].size() >= output_.batch_records && !write_batch(i, targets_[i])) return false;
     }
+    if (scattered == OperatorResult::done) break;
   }
   return true;
 }

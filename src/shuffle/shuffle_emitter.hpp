@@ -60,10 +60,10 @@ class ShuffleEmitter final : public Emitter {
 
   const ShuffleOutput output_;
   const TypeDescriptor& type_;
-  std::vector<Batch> targets_;           // with a partitioner, by partition
-  std::vector<Partition*> partitions_;   // owned by their encoders
+  std::vector<Batch> targets_;          // with a partitioner, by partition
+  std::vector<Partition*> partitions_;  // owned by their encoders
   std::vector<std::unique_ptr<NetworkEmitter>> encoders_;
-  std::size_t next_ = 0;                 // without a partitioner
+  std::size_t next_ = 0;  // without a partitioner
   std::unique_ptr<ShuffleStore::Draft> draft_;
   Status failure_;
 };

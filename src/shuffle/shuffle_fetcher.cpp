@@ -228,8 +228,7 @@ Task<Status> ShuffleFetcher::read_answer(std::uint64_t& chunk) {
     if (!whole.ok()) co_return Status(ErrorCode::corrupt_record, whole.message());
     if (header->kind == FrameKind::failure) {
       const Status why = decode_failure(payload);
-      file_is_lost_ =
-          why.code() == ErrorCode::not_found || why.code() == ErrorCode::corrupt_file;
+      file_is_lost_ = why.code() == ErrorCode::not_found || why.code() == ErrorCode::corrupt_file;
       // Its words are final, whatever their code.
       co_return Status(is_passing(why) ? ErrorCode::io_error : why.code(), why.message());
     }

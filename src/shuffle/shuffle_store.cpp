@@ -21,10 +21,7 @@ std::string name_of(const ShuffleKey& key) {
 
 ShuffleStore::Draft::Draft(Files& files, ShuffleKey key, std::string path,
                            std::unique_ptr<WritableFile> file, std::uint32_t partitions)
-    : files_(files),
-      key_(key),
-      path_(std::move(path)),
-      writer_(std::move(file), partitions) {}
+    : files_(files), key_(key), path_(std::move(path)), writer_(std::move(file), partitions) {}
 
 ShuffleStore::Draft::~Draft() {
   if (!published_) (void)files_.remove(path_ + std::string(draft_suffix));
@@ -46,8 +43,8 @@ Result<std::unique_ptr<ShuffleStore::Draft>> ShuffleStore::create(const ShuffleK
   const Result<std::string> directory = own_directory();
   if (!directory.ok()) return directory.status();
   const std::string path = *directory + "/" + name_of(key);
-  Result<std::unique_ptr<WritableFile>> file = platform_.files().open_for_writing(
-      path + std::string(draft_suffix), WriteMode::truncate);
+  Result<std::unique_ptr<WritableFile>> file =
+      platform_.files().open_for_writing(path + std::string(draft_suffix), WriteMode::truncate);
   if (!file.ok()) return file.status();
   return std::make_unique<Draft>(platform_.files(), key, path, std::move(*file), partitions);
 }
@@ -110,8 +107,8 @@ Status ShuffleStore::make_directory() {
   HUMMER_TRY(files.create_directories(spill_directory_));
   remove_left_overs();
   for (int tries = 0; tries < 8; ++tries) {
-    const std::string path = fmt::format("{}/{}{:016x}", spill_directory_, directory_prefix,
-                                         platform_.random().next());
+    const std::string path =
+        fmt::format("{}/{}{:016x}", spill_directory_, directory_prefix, platform_.random().next());
     const Result<bool> made = files.make_directory(path);
     if (!made.ok()) return made.status();
     if (!*made) continue;

@@ -199,10 +199,9 @@ Status TaskManager::State::start() {
                           limit.bytes >> 20, limit.from));
   }
   memory_ = MemoryAccount::make_root("this worker", limit.bytes, limit.from);
-  host_ = std::make_unique<AttemptHost>(AttemptContext{&platform_, &libraries_, data_plane_.get(),
-                                                       &changed_, 0, options_.stuck_patience_ns,
-                                                       memory_, options_.spill_directory, log_,
-                                                       shuffle_.get()});
+  host_ = std::make_unique<AttemptHost>(AttemptContext{
+      &platform_, &libraries_, data_plane_.get(), &changed_, 0, options_.stuck_patience_ns, memory_,
+      options_.spill_directory, log_, shuffle_.get()});
   executor_ = platform_.make_executor({.name = "task-manager"});
   heard_ = platform_.now();
   HUMMER_TRY(start_rest());
@@ -289,6 +288,8 @@ std::string TaskManager::State::metrics() {
   metrics.attempts = host_->samples(now);
   metrics.stuck = host_->stuck(now);
   metrics.data_plane = data_plane_->counts();
+  metrics.shuffle = shuffle_->usage();
+  metrics.shuffle_sent_bytes = fetch_server_->bytes_sent();
   metrics.memory = memory_->metrics();
   metrics.memory_limit_bytes = memory_->limit_bytes();
   metrics.resident_bytes = platform_.resident_bytes();

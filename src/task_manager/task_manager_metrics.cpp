@@ -74,6 +74,8 @@ void write_process_metrics(MetricsText& text, const ProcessMetrics& metrics) {
   text.sample("hummer_memory_limit_bytes", {}, std::uint64_t{metrics.memory_limit_bytes});
   text.sample("hummer_resident_bytes", {}, std::uint64_t{metrics.resident_bytes});
   write_memory(text, metrics.memory);
+  text.sample("hummer_shuffle_files", {}, metrics.shuffle.files);
+  text.sample("hummer_shuffle_bytes", {}, metrics.shuffle.bytes);
   for (const AttemptHost::Sampled& attempt : metrics.attempts) write_attempt(text, attempt);
 }
 
@@ -89,6 +91,7 @@ std::string task_manager_metrics(const TaskManagerMetrics& metrics) {
   text.sample(
       "hummer_channels_received_total", {{"transport", "tcp"}},
       metrics.data_plane.handed_over - metrics.data_plane.rings - metrics.data_plane.remote_rings);
+  text.sample("hummer_shuffle_sent_bytes_total", {}, metrics.shuffle_sent_bytes);
   text.sample("hummer_garbage_connections_total", {}, metrics.data_plane.garbage);
   text.sample("hummer_refused_connections_total", {}, metrics.data_plane.refused);
   write_process_metrics(text, metrics);

@@ -7,6 +7,7 @@
 #include <hummer/detail/memory_account.hpp>
 
 #include "execution/attempt_host.hpp"
+#include "shuffle/shuffle_store.hpp"
 
 namespace hummer {
 
@@ -21,6 +22,7 @@ struct ProcessMetrics {
   std::vector<MemoryAccount::Metric> memory;
   std::size_t memory_limit_bytes = 0;
   std::size_t resident_bytes = 0;
+  ShuffleStore::Usage shuffle;
 };
 void write_process_metrics(MetricsText& text, const ProcessMetrics& metrics);
 
@@ -28,6 +30,7 @@ struct TaskManagerMetrics : ProcessMetrics {
   bool registered = false;
   Nanoseconds unheard_ns = 0;  // since the JobManager was last heard of
   DataPlaneCounts data_plane;
+  std::uint64_t shuffle_sent_bytes = 0;
   const ProcessLog* process_log = nullptr;
 };
 

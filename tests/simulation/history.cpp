@@ -91,11 +91,10 @@ void History::saw_slots(const std::string& task_manager, int process,
     for (const int slot : one.slots) {
       for (const HeldSlots* other : holders[slot]) {
         if (other->job == one.job && other->region != one.region) continue;
-        violation(
-            "a slot is held twice",
-            fmt::format("slot {} of {} (process {}) by job {} attempt {} and job {} attempt {}",
-                        slot, task_manager, process, other->job, other->attempt, one.job,
-                        one.attempt));
+        violation("a slot is held twice",
+                  fmt::format(
+                      "slot {} of {} (process {}) by job {} attempt {} and job {} attempt {}", slot,
+                      task_manager, process, other->job, other->attempt, one.job, one.attempt));
       }
       holders[slot].push_back(&one);
     }
