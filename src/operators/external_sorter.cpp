@@ -85,8 +85,7 @@ Result<bool> ExternalSorter::step() {
   switch (state_) {
     case State::taking:
       if (has_too_many_runs()) {
-        begin_merging(finished_ ? std::min(runs_.size() + 2 - runs_at_once(), runs_at_once())
-                                : runs_at_once());
+        begin_merging(finished_ ? std::min(runs_.size() + 2 - most_runs_, most_runs_) : most_runs_);
         HUMMER_TRY(begin_writing(open_runs(merged_first_, merged_count_)));
         return true;
       }
@@ -97,7 +96,7 @@ Result<bool> ExternalSorter::step() {
     case State::sorting:
       if (indexes_.size() < buckets_.size()) {
         HUMMER_TRY(sort_next_bucket());
-      } else if (finished_ && !writes_the_rest()) {
+      } else if (finished_) {
         open_sorted();
       } else {
         std::vector<std::unique_ptr<RecordStream>> streams;
@@ -120,22 +119,7 @@ Result<bool> ExternalSorter::step() {
 // Each has descriptors of its own, so they do not become many more than are read at once; at the
 // end one place is for what is in memory.
 bool ExternalSorter::has_too_many_runs() const {
-  if (!finished_) return runs_.size() >= 2 * most_runs_;
-  return !writes_the_rest() && runs_.size() > 1 && runs_.size() >= runs_at_once();
-}
-
-std::size_t ExternalSorter::runs_in(std::size_t memory_bytes) const {
-  return std::clamp(memory_bytes / std::max(largest_record_bytes_, least_stream_buffer),
-                    std::size_t{2}, most_runs_);
-}
-
-std::size_t ExternalSorter::runs_at_once() const {
-  return runs_in(arena_.empty() ? arena_bytes_ + buffer_bytes_ : buffer_bytes_);
-}
-
-bool ExternalSorter::writes_the_rest() const {
-  return finished_ && !arena_.empty() && largest_record_bytes_ > least_stream_buffer &&
-         runs_.size() >= runs_in(buffer_bytes_);
+  return finished_ ? runs_.size() >= most_runs_ : runs_.size() >= 2 * most_runs_;
 }
 
 Status ExternalSorter::sort_next_bucket() {
@@ -205,7 +189,6 @@ Status ExternalSorter::run_is_written() {
   writer_.reset();
   merger_.reset();
   disk_bytes_ += run->size_bytes();
-  largest_record_bytes_ = std::max(largest_record_bytes_, run->largest_record_bytes());
   if (state_ == State::writing) {
     ++spills_made_;
     runs_.push_back(std::move(*run));
@@ -213,7 +196,6 @@ Status ExternalSorter::run_is_written() {
     indexes_.clear();
     records_ = 0;
     arena_.clear();
-    if (runs_in(buffer_bytes_) < most_runs_) arena_.give_back();
   } else {
     const auto at = runs_.begin() + static_cast<std::ptrdiff_t>(merged_first_);
     for (std::size_t i = 0; i < merged_count_; ++i) {

@@ -12,8 +12,7 @@
 // that sorting one is a step. A run of the arena is a merge of its buckets; it goes to a spill
 // file, or, when no more come, stays where it is. Beside the arena are the indexes of its buckets
 // (8 bytes per record, counted) and buffers of files. Runs are merged into longer ones when they
-// are more than can be read at once. Who reads a run holds its next record as a whole: where the
-// buffers have no room for that, nothing stays in the arena at the end, and its memory is theirs.
+// are more than can be read at once.
 //
 // Spill files have no names, and are gone when the sorter is, or the process.
 //
@@ -85,12 +84,7 @@ class ExternalSorter final : public batch::RecordStream {
   Status run_is_written();
   void begin_merging(std::size_t count);
   void open_sorted();
-  // How many runs can be read at once in so much memory.
-  std::size_t runs_in(std::size_t memory_bytes) const;
-  std::size_t runs_at_once() const;
   bool has_too_many_runs() const;
-  // Whether what is in memory at the end goes to a file, too.
-  bool writes_the_rest() const;
 
   Platform& platform_;
   const std::string spill_directory_;
@@ -106,7 +100,6 @@ class ExternalSorter final : public batch::RecordStream {
   State state_ = State::taking;
   bool finished_ = false;
   std::vector<batch::SpillFile> runs_;  // in the order in which their records came
-  std::size_t largest_record_bytes_ = 0;  // of them
   std::size_t merged_first_ = 0;        // of the runs that are merged into one
   std::size_t merged_count_ = 0;
   std::optional<batch::SpillWriter> writer_;

@@ -78,20 +78,6 @@ TEST(ExternalSorter, MergesRunsThatAreMany) {
   }
 }
 
-// Who reads a run holds a record as a whole.
-TEST(ExternalSorter, LargeRecordsStayWithinItsMemory) {
-  const auto platform = make_simulated_platform({.seed = 6});
-  Random random(6);
-  KeysAndValues records = batch::draw_records(random, "few distinct", 200);
-  for (auto& record : records) record.second.append(150'000 + random.below(100'000), 'x');
-  constexpr std::size_t memory_bytes = std::size_t{4} << 20;
-  expect_sorted(*platform, memory_bytes, records, 8, "large");
-  ExternalSorter sorter(*platform,
-                        {.memory_bytes = memory_bytes, .spill_directory = spill_directory});
-  ASSERT_TRUE(add_all(sorter, records).ok());
-  EXPECT_EQ(sorter.memory_bytes(), 0U) << "records are kept beside those that are read";
-}
-
 TEST(ExternalSorter, NoStepIsLong) {
   const auto platform = make_simulated_platform({.seed = 3});
   Random random(3);
