@@ -41,7 +41,6 @@ ExternalSorter::ExternalSorter(Platform& platform, const SorterOptions& options)
       spill_directory_(options.spill_directory),
       buffer_bytes_(buffers_of(options.memory_bytes)),
       arena_bytes_(options.memory_bytes - buffer_bytes_ - writer_bytes),
-      most_runs_(std::clamp(buffer_bytes_ / least_stream_buffer, std::size_t{2}, most_runs)),
       most_bucket_records_(static_cast<std::uint32_t>(
           std::clamp(arena_bytes_ / bucket_bytes_per_arena, std::size_t{1024}, bucket_records))),
       arena_(arena_bytes_, 1) {
@@ -83,9 +82,10 @@ Result<bool> ExternalSorter::add_slowly(std::string_view key, std::string_view v
 
 Result<bool> ExternalSorter::step() {
   switch (state_) {
-    case State::taking:
+    case State::taking: {
       if (has_too_many_runs()) {
-        begin_merging(finished_ ? std::min(runs_.size() + 2 - most_runs_, most_runs_) : most_runs_);
+        const std::size_t most = runs_at_once();
+        begin_merging(finished_ ? std::min(runs_.size() + 2 - most, most) : most);
         HUMMER_TRY(begin_writing(open_runs(merged_first_, merged_count_)));
         return true;
       }
@@ -93,6 +93,7 @@ Result<bool> ExternalSorter::step() {
       end_bucket();
       state_ = State::sorting;
       return true;
+    }
     case State::sorting:
       if (indexes_.size() < buckets_.size()) {
         HUMMER_TRY(sort_next_bucket());
@@ -116,10 +117,18 @@ Result<bool> ExternalSorter::step() {
   return false;
 }
 
+// Of each a buffer holds its largest record.
+std::size_t ExternalSorter::runs_at_once() const {
+  std::size_t buffer = least_stream_buffer;
+  for (const batch::SpillFile& run : runs_) buffer = std::max(buffer, run.largest_record_bytes());
+  return std::clamp(buffer_bytes_ / buffer, std::size_t{2}, most_runs);
+}
+
 // Each has descriptors of its own, so they do not become many more than are read at once; at the
 // end one place is for what is in memory.
 bool ExternalSorter::has_too_many_runs() const {
-  return finished_ ? runs_.size() >= most_runs_ : runs_.size() >= 2 * most_runs_;
+  const std::size_t most = runs_at_once();
+  return finished_ ? runs_.size() >= most : runs_.size() >= 2 * most;
 }
 
 Status ExternalSorter::sort_next_bucket() {

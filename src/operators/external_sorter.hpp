@@ -12,7 +12,8 @@
 // that sorting one is a step. A run of the arena is a merge of its buckets; it goes to a spill
 // file, or, when no more come, stays where it is. Beside the arena are the indexes of its buckets
 // (8 bytes per record, counted) and buffers of files. Runs are merged into longer ones when they
-// are more than can be read at once.
+// are more than can be read at once: a hundred, or as many of whose largest record there is room
+// for.
 //
 // Spill files have no names, and are gone when the sorter is, or the process.
 //
@@ -84,13 +85,13 @@ class ExternalSorter final : public batch::RecordStream {
   Status run_is_written();
   void begin_merging(std::size_t count);
   void open_sorted();
+  std::size_t runs_at_once() const;
   bool has_too_many_runs() const;
 
   Platform& platform_;
   const std::string spill_directory_;
   const std::size_t buffer_bytes_;  // for reading runs
   const std::size_t arena_bytes_;
-  const std::size_t most_runs_;  // that are read at once
   const std::uint32_t most_bucket_records_;
   batch::RecordArena arena_;
   batch::Bucket bucket_;
