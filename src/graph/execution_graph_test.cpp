@@ -330,5 +330,54 @@ TEST(PlaceProperties, HoldForManyJobsAndClusters) {
   EXPECT_GT(accepted, 200);
 }
 
+// Each subtask behind has one task that reads for it, wherever what it reads is.
+TEST(Place, ABlockingEdgeHasNoChannelsButFromItsReaders) {
+  GraphBuilder b = word_count();
+  b.graph.edges[2].network.exchange = ExchangeMode::blocking;
+  const JobGraph job = job_of(b);
+  const ExecutionGraph graph = placed(job, cluster_of({1, 1}));
+  EXPECT_EQ(count_tasks(graph, TaskKind::chain), 4u);
+  EXPECT_EQ(count_tasks(graph, TaskKind::sender), 0u);
+  EXPECT_EQ(count_tasks(graph, TaskKind::receiver), 2u);
+  ASSERT_EQ(graph.channels.size(), 2u);
+  for (const ExecutionChannel& channel : graph.channels) {
+    EXPECT_EQ(channel.form, ChannelForm::memory);
+    const ExecutionTask& reader = graph.tasks[static_cast<std::size_t>(channel.from_task)];
+    const ExecutionTask& task = graph.tasks[static_cast<std::size_t>(channel.to_task)];
+    EXPECT_EQ(reader.kind, TaskKind::receiver);
+    EXPECT_EQ(address(reader), address(task));
+    EXPECT_EQ(task.subtask, channel.downstream_subtask);
+  }
+}
+
+TEST(Place, ANarrowedVertexLeavesTheOthersWhereTheyAre) {
+  GraphBuilder b = word_count();
+  b.graph.edges[2].network.exchange = ExchangeMode::blocking;
+  b.sink("apart").resource_group = "apart";
+  b.edge(1, 6, Routing::rebalance);
+  const JobGraph job = job_of(b);
+  const Cluster cluster = cluster_of({4, 4});
+  const ExecutionGraph wide = placed(job, cluster, {.default_parallelism = 4});
+  std::vector<int> fewer(job.vertices.size(), 0);
+  const auto counts = std::find_if(job.vertices.begin(), job.vertices.end(),
+                                   [](const JobVertex& vertex) { return vertex.uid == "counts"; });
+  fewer[static_cast<std::size_t>(counts->id)] = 2;
+  const ExecutionGraph narrow =
+      placed(job, cluster, {.default_parallelism = 4, .narrowed = fewer});
+  EXPECT_EQ(narrow.wide, wide.parallelism);
+  for (const JobVertex& vertex : job.vertices) {
+    const int count = narrow.parallelism[static_cast<std::size_t>(vertex.id)];
+    EXPECT_EQ(count, vertex.id == counts->id ? 2 : 4);
+    for (int i = 0; i < count; ++i) {
+      const auto of = [&](const ExecutionGraph& graph) {
+        return address(graph.tasks[static_cast<std::size_t>(graph.chain_task(vertex.id, i))]);
+      };
+      EXPECT_EQ(of(narrow), of(wide));
+    }
+  }
+  fewer[static_cast<std::size_t>(counts->id)] = 3;
+  EXPECT_FALSE(place(job, cluster, {.default_parallelism = 4, .narrowed = fewer}).ok());
+}
+
 }  // namespace
 }  // namespace hummer::execution_graph_test

@@ -203,5 +203,23 @@ TEST(Explain, FormatsHaveNames) {
   EXPECT_EQ(status.message(), "--explain: \"xml\" is no format; choose text, json or dot");
 }
 
+TEST(Explain, TextNamesTheRegionsOfBlockingEdges) {
+  GraphBuilder b = word_count();
+  b.graph.edges[2].network.exchange = ExchangeMode::blocking;
+  const std::string text = explained(b, ExplainFormat::text);
+  for (const char* const part :
+       {"  e0 v0 → v1: hash over 1024 key groups; blocking, through files\n",
+        "Regions, each of which begins when those that it reads have finished: 2\n"
+        "  region 1: v0\n"
+        "  region 2: v1, reads region 1\n",
+        "    slot 0: v0[0], v1[0], read e0 →0\n", "  e0: 2 files ahead, 2 readers behind\n"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << text;
+  }
+  const std::string json = explained(b, ExplainFormat::json);
+  EXPECT_NE(json.find("\"exchange\""), std::string::npos);
+  EXPECT_NE(json.find("\"region\""), std::string::npos);
+  EXPECT_EQ(explained(word_count(), ExplainFormat::json).find("\"region\""), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hummer::explain_test

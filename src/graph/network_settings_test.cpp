@@ -52,5 +52,17 @@ TEST(NetworkSettings, BoundsThemselvesAreAccepted) {
   EXPECT_TRUE(validate({"fe80::1%eth0", Transport::tcp, 0, 0, std::size_t{1} << 30, 1 << 16}).ok());
 }
 
+TEST(NetworkSettings, ABlockingExchangeHasNeitherTransportNorSlots) {
+  NetworkSettings settings;
+  settings.exchange = ExchangeMode::blocking;
+  EXPECT_TRUE(validate(settings).ok());
+  EXPECT_EQ(to_string(settings), "blocking, through files");
+  settings.transport = Transport::tcp;
+  EXPECT_EQ(validate(settings).code(), ErrorCode::invalid_configuration);
+  settings.transport = Transport::automatic;
+  settings.receiver_slots = 1;
+  EXPECT_EQ(validate(settings).code(), ErrorCode::invalid_configuration);
+}
+
 }  // namespace
 }  // namespace hummer::network_settings_test

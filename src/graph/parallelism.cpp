@@ -160,4 +160,50 @@ Result<std::vector<int>> resolve_parallelism(const JobGraph& graph,
   return parallelism;
 }
 
+std::vector<int> narrowed(const JobGraph& graph, const std::vector<int>& region_of_vertex,
+                          int region, const std::vector<int>& wide,
+                          const std::vector<std::uint64_t>& bytes,
+                          std::uint64_t bytes_per_subtask) {
+  struct Reading {
+    std::uint64_t bytes = 0;
+    bool from_files = false;
+    bool fixed = false;
+    ParallelismRange range;
+  };
+  const std::vector<int> group_of = forward_representatives(graph);
+  std::vector<Reading> groups(graph.vertices.size());
+  const auto group = [&](int vertex) -> Reading& {
+    return groups[static_cast<std::size_t>(group_of[static_cast<std::size_t>(vertex)])];
+  };
+  for (const JobVertex& vertex : graph.vertices) {
+    Reading& reading = group(vertex.id);
+    reading.fixed |= vertex.parallelism.has_value() ||
+                     region_of_vertex[static_cast<std::size_t>(vertex.id)] != region;
+    reading.range = intersect(reading.range, vertex.range);
+  }
+  for (const JobEdge& edge : graph.edges) {
+    if (!edge.is_blocking()) continue;
+    if (edge.routing == Routing::forward) group(edge.to).fixed = true;
+    if (edge.routing == Routing::hash || edge.routing == Routing::rebalance) {
+      group(edge.to).bytes += bytes[static_cast<std::size_t>(edge.id)];
+      group(edge.to).from_files = true;
+    }
+  }
+  std::vector<int> result(graph.vertices.size(), 0);
+  for (const JobVertex& vertex : graph.vertices) {
+    const Reading& reading = group(vertex.id);
+    if (reading.fixed || !reading.from_files || bytes_per_subtask == 0) continue;
+    const int most = wide[static_cast<std::size_t>(vertex.id)];
+    const std::uint64_t needed =
+        std::max<std::uint64_t>(static_cast<std::uint64_t>(reading.range.min),
+                                (reading.bytes + bytes_per_subtask - 1) / bytes_per_subtask);
+    int count = 1;
+    while (count < most && (most % count != 0 || static_cast<std::uint64_t>(count) < needed)) {
+      ++count;
+    }
+    if (count < most) result[static_cast<std::size_t>(vertex.id)] = count;
+  }
+  return result;
+}
+
 }  // namespace hummer

@@ -75,6 +75,84 @@ TEST(RegionsTest, SlotsWithAThreadOfTheirOwnJoinWhatSharesThem) {
   EXPECT_EQ(region_count(regions_of(fused(b), {.thread_per_slot = true})), 2);
 }
 
+// source ⇒ map ⇒ sink with blocking edges.
+JobGraph in_steps(const FusionOptions& options = {.exchange = ExchangeMode::blocking}) {
+  GraphBuilder b;
+  b.graph.job_name = "steps";
+  b.source("source").output_type = "i64";
+  b.op("map").output_type = "i64";
+  b.sink("sink");
+  b.edge(1, 2, Routing::hash);
+  b.edge(2, 3, Routing::rebalance);
+  const Result<JobGraph> graph = fuse(b.graph, options);
+  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
+  return *graph;
+}
+
+TEST(RegionsTest, BlockingEdgesCutAJobIntoRegionsThatReadEachOther) {
+  const JobGraph graph = in_steps();
+  const Regions regions = regions_of(graph, {.thread_per_slot = true});
+  EXPECT_EQ(regions, Regions({0, 1, 2}));
+  const std::vector<RegionLinks> links = region_links(graph, regions);
+  EXPECT_TRUE(links[0].reads.empty());
+  EXPECT_EQ(links[1].reads, Regions({0}));
+  EXPECT_EQ(links[2].reads, Regions({1}));
+  EXPECT_TRUE(links[0].is_read && links[1].is_read && !links[2].is_read);
+  EXPECT_TRUE(links[0].subtasks_apart && links[1].subtasks_apart && links[2].subtasks_apart);
+}
+
+TEST(RegionsTest, ThereMayBeManyOfAJobWithBlockingEdges) {
+  GraphBuilder b = pipelines(3 * max_regions);
+  const Result<JobGraph> graph = fuse(b.graph, {.exchange = ExchangeMode::blocking});
+  ASSERT_TRUE(graph.ok());
+  EXPECT_EQ(region_count(regions_of(*graph)), 6 * max_regions);
+}
+
+TEST(RegionsTest, AnExchangeWithinARegionTiesItsSubtasks) {
+  GraphBuilder b = pipelines(1);
+  b.sink("more");
+  b.edge(1, 3, Routing::hash).network.exchange = ExchangeMode::blocking;
+  const JobGraph graph = fused(b);
+  const std::vector<RegionLinks> links = region_links(graph, regions_of(graph));
+  ASSERT_EQ(links.size(), 2u);
+  EXPECT_FALSE(links[0].subtasks_apart);
+  EXPECT_TRUE(links[1].subtasks_apart);
+}
+
+TEST(RegionsTest, TheWholeJobsExchangeIsForBoundedJobs) {
+  GraphBuilder b = pipelines(2);
+  b.node(3).bounded = false;
+  const Result<JobGraph> graph = fuse(b.graph, {.exchange = ExchangeMode::blocking});
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  EXPECT_FALSE(has_blocking_edges(*graph));
+  EXPECT_EQ(graph->fingerprint, fused(b).fingerprint);
+}
+
+TEST(RegionsTest, ABlockingEdgeChangesTheFingerprint) {
+  EXPECT_NE(in_steps().fingerprint, in_steps({}).fingerprint);
+}
+
+TEST(RegionsTest, ABlockingEdgeBehindAnUnboundedSourceIsRefused) {
+  GraphBuilder b = pipelines(1);
+  b.node(1).bounded = false;
+  b.graph.edges[0].network.exchange = ExchangeMode::blocking;
+  const Result<JobGraph> graph = fuse(b.graph);
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.status().code(), ErrorCode::invalid_graph);
+  EXPECT_NE(graph.status().message().find("'source0' -> 'sink0'"), std::string::npos);
+}
+
+TEST(RegionsTest, ABlockingEdgeThatAnotherOneLeadsPastIsRefused) {
+  GraphBuilder b = pipelines(1);
+  b.op("aside");
+  b.edge(1, 3, Routing::hash).network.exchange = ExchangeMode::blocking;
+  b.edge(3, 2, Routing::hash);
+  const Result<JobGraph> graph = fuse(b.graph);
+  ASSERT_FALSE(graph.ok());
+  EXPECT_NE(graph.status().message().find("'source0' -> 'aside'"), std::string::npos)
+      << graph.status().to_string();
+}
+
 TEST(RegionsTest, ThereAreNoMoreThanTheMost) {
   const JobGraph graph = fused(pipelines(3 * max_regions));
   const Regions regions = regions_of(graph);
