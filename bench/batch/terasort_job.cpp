@@ -38,7 +38,7 @@ using Key = decltype(Row::key);
 class RowFile {
  public:
   explicit RowFile(const std::string& path) : path_(path), file_(::open(path.c_str(), O_RDONLY)) {
-    struct stat status {};
+    struct stat status{};
     if (file_ < 0 || ::fstat(file_, &status) != 0) fail("is not read");
     rows_ = static_cast<std::uint64_t>(status.st_size) / sizeof(Row);
     if (rows_ * sizeof(Row) != static_cast<std::uint64_t>(status.st_size)) {

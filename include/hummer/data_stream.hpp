@@ -34,12 +34,12 @@
 #include <hummer/detail/operators/assign_timestamps.hpp>
 #include <hummer/detail/operators/async_map.hpp>
 #include <hummer/detail/operators/collection_source.hpp>
+#include <hummer/detail/operators/custom_partitioner.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/filter.hpp>
 #include <hummer/detail/operators/flat_map.hpp>
 #include <hummer/detail/operators/for_each_sink.hpp>
 #include <hummer/detail/operators/generator_source.hpp>
-#include <hummer/detail/operators/custom_partitioner.hpp>
 #include <hummer/detail/operators/hash_partitioner.hpp>
 #include <hummer/detail/operators/map.hpp>
 #include <hummer/detail/operators/merge_aggregate.hpp>
@@ -260,8 +260,8 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>>,
   template <typename Choose>
   DataStream partition_custom(Choose choose) const {
     if constexpr (detail::check_partition_custom<Choose, T>()) {
-      return DataStream(end_.with_partitioner(custom_partitioner<T>(choose),
-                                              captured_values(choose)));
+      return DataStream(
+          end_.with_partitioner(custom_partitioner<T>(choose), captured_values(choose)));
     } else {
       return *this;
     }

@@ -35,8 +35,8 @@
 // Fetching of shuffle files (shuffle/shuffle_store.hpp), instead of a hello:
 //
 //   reader → holder     fetch ..., each when the answer to the one before is whole
-//   holder → reader     data ... (a chunk each, its number as sequence, its check as payload_check),
-//                       then fetched (the number of all chunks as sequence); or failure
+//   holder → reader     data ... (a chunk each: its number is the sequence, its check the
+//                       payload_check), then fetched (sequence: of all chunks); or failure
 //
 // Bytes from outside: every length is checked against a limit before anything is
 // made of it; a frame that is not valid is a protocol_error and its connection is

@@ -227,8 +227,8 @@ TEST_P(Pipeline, ACustomPartitionSaysWhichSubtaskGetsARecord) {
   StreamExecutionEnvironment env(options());
   Collected<std::pair<Index, bool>> out;
   // Each subtask has a copy of the function: it sees one remainder.
-  const auto checked = [first = Index{0}, partitions = Index{0}, has_first = false](
-                           const std::pair<Index, Index>& record) mutable {
+  const auto checked = [first = Index{0}, partitions = Index{0},
+                        has_first = false](const std::pair<Index, Index>& record) mutable {
     if (!std::exchange(has_first, true)) std::tie(first, partitions) = record;
     return std::pair(record.first,
                      record.second == partitions && (record.first - first) % partitions == 0);

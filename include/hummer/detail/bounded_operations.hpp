@@ -1,5 +1,5 @@
-// BoundedOperations: sort, sort_partition and group_by of every DataStream, and what group_by gives.
-// The manual is hummer/bounded.hpp.
+// BoundedOperations: sort, sort_partition and group_by of every DataStream, and what group_by
+// gives. The manual is hummer/bounded.hpp.
 #pragma once
 
 #include <memory>
