@@ -203,9 +203,8 @@ Result<std::unique_ptr<Attempt::Plan>> Attempt::build_graphs(JobFunction functio
   } else {
     HUMMER_TRY(call_job_function(function, graphs));
   }
-  Result<ExecutionGraph> placed =
-      place_on_cluster(graphs.job, message_.task_managers(), message_.options(),
-                       narrowed_from(message_));
+  Result<ExecutionGraph> placed = place_on_cluster(graphs.job, message_.task_managers(),
+                                                   message_.options(), narrowed_from(message_));
   if (!placed.ok()) return placed.status();
   graphs.execution = std::move(*placed);
   const std::uint64_t hash = execution_hash(graphs.execution);

@@ -204,9 +204,9 @@ class Attempt {
   // the JobManager's word of it.
   std::map<std::uint32_t, wire::SnapshotReport> snapshots_;
   std::set<std::uint32_t> ended_tasks_;
-  std::vector<wire::ShuffleSource> lost_files_;   // with the first failure
-  std::unique_ptr<Plan> plan_;              // of the deployment that is not made yet
-  std::unique_ptr<SnapshotWriter> writer_;  // null: the job takes no checkpoints
+  std::vector<wire::ShuffleSource> lost_files_;  // with the first failure
+  std::unique_ptr<Plan> plan_;                   // of the deployment that is not made yet
+  std::unique_ptr<SnapshotWriter> writer_;       // null: the job takes no checkpoints
   std::unique_ptr<Deployment> deployment_;
   StuckWatch watch_;
   wire::AttemptState state_ = wire::ATTEMPT_PREPARING;

@@ -362,8 +362,7 @@ TEST(Place, ANarrowedVertexLeavesTheOthersWhereTheyAre) {
   const auto counts = std::find_if(job.vertices.begin(), job.vertices.end(),
                                    [](const JobVertex& vertex) { return vertex.uid == "counts"; });
   fewer[static_cast<std::size_t>(counts->id)] = 2;
-  const ExecutionGraph narrow =
-      placed(job, cluster, {.default_parallelism = 4, .narrowed = fewer});
+  const ExecutionGraph narrow = placed(job, cluster, {.default_parallelism = 4, .narrowed = fewer});
   EXPECT_EQ(narrow.wide, wide.parallelism);
   for (const JobVertex& vertex : job.vertices) {
     const int count = narrow.parallelism[static_cast<std::size_t>(vertex.id)];

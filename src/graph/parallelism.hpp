@@ -50,8 +50,7 @@ Result<std::vector<int>> resolve_parallelism(const JobGraph& graph,
 // one of these is blocking.
 std::vector<int> narrowed(const JobGraph& graph, const std::vector<int>& region_of_vertex,
                           int region, const std::vector<int>& wide,
-                          const std::vector<std::uint64_t>& bytes,
-                          std::uint64_t bytes_per_subtask);
+                          const std::vector<std::uint64_t>& bytes, std::uint64_t bytes_per_subtask);
 
 // The slots that these subtasks take. REQUIRES: one number per vertex.
 int slots_needed(const JobGraph& graph, const std::vector<int>& parallelism, SlotSharing sharing);

@@ -121,9 +121,9 @@ void ClusterState::narrow_region(Job& job, std::size_t index) {
   for (const JobPart& part : placed.parts) {
     for (const auto& [edge, written] : part.written) bytes[edge] += written;
   }
-  const std::vector<int> fewer = narrowed(
-      job.graph, regions_of(job.graph, region_options(job.options)), static_cast<int>(index),
-      job.parallelism, bytes, job.options.bytes_per_subtask());
+  const std::vector<int> fewer =
+      narrowed(job.graph, regions_of(job.graph, region_options(job.options)),
+               static_cast<int>(index), job.parallelism, bytes, job.options.bytes_per_subtask());
   std::vector<int> all = narrowed_from(placed.deployment);
   all.resize(job.graph.vertices.size());
   std::string text;

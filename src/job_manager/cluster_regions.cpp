@@ -130,10 +130,9 @@ bool ClusterState::find_successors(Job& job, const std::vector<std::size_t>& reg
   }
   if (gone.empty()) return true;
   const std::vector<std::size_t> hosts(gone.begin(), gone.end());
-  const Result<std::uint64_t> hash =
-      replace_workers(job.graph, job.options, job.library_hash, workers_, hosts,
-                      narrowed_from(placed.deployment), placed.hosts,
-                      *placed.deployment.mutable_task_managers());
+  const Result<std::uint64_t> hash = replace_workers(
+      job.graph, job.options, job.library_hash, workers_, hosts, narrowed_from(placed.deployment),
+      placed.hosts, *placed.deployment.mutable_task_managers());
   if (hash.ok()) {
     placed.deployment.set_execution_hash(*hash);
     for (const std::size_t host : hosts) occupy_slots(job, placed.hosts[host]);
