@@ -331,33 +331,6 @@ TEST_F(BlockingEdges, WithoutASuccessorTheJobWaitsAndThenBeginsAgainAsAWhole) {
   EXPECT_EQ(assigned(b).count(0), 1u);
 }
 
-TEST_F(BlockingEdges, ARegionThatReadsLittleHasFewerSubtasks) {
-  wire::SubmitJob request = three_steps(false);
-  request.mutable_options()->set_bytes_per_subtask(1000);
-  const Result<std::uint64_t> id = cluster.submit(request, at);
-  ASSERT_TRUE(id.ok()) << id.status().to_string();
-  cluster.advance(at);
-  Job& job = *cluster.jobs().find(*id);
-  const auto finish_with = [&](std::uint32_t region, std::uint32_t edge, std::uint64_t bytes) {
-    for (const std::uint64_t session : {a, b}) {
-      wire::AttemptReport finished = report(job, region, wire::ATTEMPT_FINISHED);
-      wire::WrittenBytes& written = *finished.add_written();
-      written.set_edge(edge);
-      written.set_bytes(bytes);
-      send(session, finished);
-    }
-  };
-  finish_with(0, 0, 501);
-  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 2, 2})) << "1,002 bytes are for two";
-  finish_with(1, 1, 500);
-  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 2, 1}));
-  EXPECT_EQ(assigned(a), (Attempts{{2, 1}}));
-  EXPECT_EQ(assigned(b), (Attempts{{2, 1}})) << "a part without a task";
-  EXPECT_EQ(starts(job), (Starts{1, 1, 1, 1, 1}));
-  finish(job, 2);
-  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
-}
-
 TEST_F(BlockingEdges, CheckpointsAndBlockingEdgesExcludeEachOther) {
   wire::SubmitJob request = three_steps(false);
   CheckpointOptions checkpoints;
