@@ -9,7 +9,6 @@
 // are; `invalid_graph` when forward edges join vertices that cannot agree.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -42,15 +41,6 @@ struct ParallelismOptions {
 // The parallelism of each vertex, by vertex id.
 Result<std::vector<int>> resolve_parallelism(const JobGraph& graph,
                                              const ParallelismOptions& options);
-
-// Of the vertices of a region that are about to read what blocking edges have left: fewer subtasks,
-// where none are asked for and each would get less than `bytes_per_subtask`. By vertex; 0: as many
-// as in `wide`. The number divides that one, so that each subtask reads as many partitions, with
-// the keys that it owns. `bytes`: by edge. What forward edges join stays together, and as it is
-// where one of these is blocking.
-std::vector<int> narrowed(const JobGraph& graph, const std::vector<int>& region_of_vertex,
-                          int region, const std::vector<int>& wide,
-                          const std::vector<std::uint64_t>& bytes, std::uint64_t bytes_per_subtask);
 
 // The slots that these subtasks take. REQUIRES: one number per vertex.
 int slots_needed(const JobGraph& graph, const std::vector<int>& parallelism, SlotSharing sharing);

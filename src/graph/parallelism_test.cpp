@@ -134,43 +134,5 @@ TEST(Parallelism, NonsenseOptionsAreRefused) {
             ErrorCode::invalid_configuration);
 }
 
-// source ⇒ map → sink, all parallelism unset, with the first edge blocking.
-JobGraph reading() {
-  GraphBuilder b;
-  b.source("source");
-  b.op("map");
-  b.sink("sink").chain_with_upstream = false;
-  b.edge(1, 2, Routing::hash).network.exchange = ExchangeMode::blocking;
-  b.edge(2, 3);
-  return *fuse(b.graph);
-}
-
-std::vector<int> narrowed_to(const JobGraph& graph, int wide, std::uint64_t bytes) {
-  return narrowed(graph, {0, 1, 1}, 1, std::vector<int>(3, wide), {bytes, 0}, 100);
-}
-
-TEST(Narrowed, AsManyAsTheBytesNeedAndTheNumberOfPartitionsAllows) {
-  const JobGraph graph = reading();
-  EXPECT_EQ(narrowed_to(graph, 12, 0), (std::vector<int>{0, 1, 1}));
-  EXPECT_EQ(narrowed_to(graph, 12, 100), (std::vector<int>{0, 1, 1}));
-  EXPECT_EQ(narrowed_to(graph, 12, 101), (std::vector<int>{0, 2, 2}));
-  EXPECT_EQ(narrowed_to(graph, 12, 450), (std::vector<int>{0, 6, 6})) << "5 do not divide 12";
-  EXPECT_EQ(narrowed_to(graph, 12, 700), (std::vector<int>{0, 0, 0}));
-  EXPECT_EQ(narrowed_to(graph, 12, 1'000'000), (std::vector<int>{0, 0, 0}));
-  EXPECT_EQ(narrowed_to(graph, 7, 150), (std::vector<int>{0, 0, 0}));
-}
-
-TEST(Narrowed, WhatIsAskedForStays) {
-  JobGraph graph = reading();
-  graph.vertices[2].parallelism = 12;
-  EXPECT_EQ(narrowed_to(graph, 12, 0), (std::vector<int>{0, 0, 0})) << "a forward edge joins them";
-  graph = reading();
-  graph.vertices[1].range.min = 3;
-  EXPECT_EQ(narrowed_to(graph, 12, 0), (std::vector<int>{0, 3, 3}));
-  graph = reading();
-  graph.edges[0].routing = Routing::forward;
-  EXPECT_EQ(narrowed_to(graph, 12, 0), (std::vector<int>{0, 0, 0}));
-}
-
 }  // namespace
 }  // namespace hummer::parallelism_test

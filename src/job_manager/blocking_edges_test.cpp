@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -93,6 +94,25 @@ class BlockingEdges : public testing::Test {
   // Those that have begun have got their deployments.
   static void deploy(Job& job) {
     for (JobPart& part : job.placed()->parts) part.deployed = part.begun;
+  }
+  // a's part of the region fails, and b's, where it runs, is cancelled; until it may begin again.
+  void strike(const Job& job, std::uint32_t region, bool b_runs = true,
+              const std::optional<wire::ShuffleSource>& lost = {}) {
+    wire::AttemptReport failed = report(job, region, wire::ATTEMPT_FAILED);
+    to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
+    if (lost) *failed.add_lost_files() = *lost;
+    send(a, failed);
+    if (b_runs) say(b, job, region, wire::ATTEMPT_CANCELLED);
+    EXPECT_EQ(assigned(a), Attempts()) << "not before the strategy's delay";
+    pass(milliseconds(50));
+  }
+  // Of the first region, on b.
+  static wire::ShuffleSource files_of_b(std::uint32_t attempt) {
+    wire::ShuffleSource source;
+    source.set_region(0);
+    source.set_task_manager(1);
+    source.set_attempt(attempt);
+    return source;
   }
   // On both TaskManagers.
   void finish(const Job& job, std::uint32_t region) {
@@ -203,12 +223,7 @@ TEST_F(BlockingEdges, AFailureOfTheSecondRegionLeavesTheFirstAlone) {
   Job& job = submit();
   finish(job, 0);
   deploy(job);
-  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
-  to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
-  send(a, failed);
-  say(b, job, 1, wire::ATTEMPT_CANCELLED);
-  EXPECT_EQ(assigned(a), Attempts()) << "not before the strategy's delay";
-  pass(milliseconds(50));
+  strike(job, 1);
   EXPECT_EQ(assigned(a), (Attempts{{1, 2}}));
   EXPECT_EQ(assigned(b), (Attempts{{1, 2}}));
   EXPECT_EQ(sources(b, job, 1), (Attempts{{0, 1}, {1, 1}}));
@@ -220,10 +235,7 @@ TEST_F(BlockingEdges, WhatHasFinishedOfAStruckRegionStays) {
   finish(job, 0);
   deploy(job);
   say(b, job, 1, wire::ATTEMPT_FINISHED);
-  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
-  to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
-  send(a, failed);
-  pass(milliseconds(50));
+  strike(job, 1, false);
   EXPECT_EQ(assigned(a), (Attempts{{1, 2}}));
   EXPECT_EQ(assigned(b), Attempts());
   say(a, job, 1, wire::ATTEMPT_FINISHED);
@@ -274,15 +286,7 @@ TEST_F(BlockingEdges, FilesThatAReaderMissesAreMadeAgain) {
   Job& job = submit();
   finish(job, 0);
   deploy(job);
-  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
-  to_message(Status(ErrorCode::not_found, "lost"), *failed.mutable_failure());
-  wire::ShuffleSource& lost = *failed.add_lost_files();
-  lost.set_region(0);
-  lost.set_task_manager(1);
-  lost.set_attempt(1);
-  send(a, failed);
-  say(b, job, 1, wire::ATTEMPT_CANCELLED);
-  pass(milliseconds(50));
+  strike(job, 1, true, files_of_b(1));
   EXPECT_EQ(assigned(a), Attempts());
   EXPECT_EQ(assigned(b), (Attempts{{0, 2}}));
   EXPECT_EQ(starts(job), (Starts{1, 2, 1, 1, 0, 0}));
@@ -294,15 +298,7 @@ TEST_F(BlockingEdges, WordsOfAnEarlierAttemptAreNoLoss) {
   Job& job = submit();
   finish(job, 0);
   deploy(job);
-  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
-  to_message(Status(ErrorCode::not_found, "lost"), *failed.mutable_failure());
-  wire::ShuffleSource& lost = *failed.add_lost_files();
-  lost.set_region(0);
-  lost.set_task_manager(1);
-  lost.set_attempt(7);
-  send(a, failed);
-  say(b, job, 1, wire::ATTEMPT_CANCELLED);
-  pass(milliseconds(50));
+  strike(job, 1, true, files_of_b(7));
   EXPECT_EQ(assigned(b), (Attempts{{1, 2}}));
 }
 
@@ -312,10 +308,7 @@ TEST_F(BlockingEdges, ARegionThatHandsRecordsOnWithinBeginsAgainAsAWhole) {
   finish(job, 0);
   deploy(job);
   say(b, job, 1, wire::ATTEMPT_FINISHED);
-  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
-  to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
-  send(a, failed);
-  pass(milliseconds(50));
+  strike(job, 1, false);
   EXPECT_EQ(assigned(a), (Attempts{{1, 2}}));
   EXPECT_EQ(assigned(b), (Attempts{{1, 2}}));
 }
@@ -338,33 +331,6 @@ TEST_F(BlockingEdges, WithoutASuccessorTheJobWaitsAndThenBeginsAgainAsAWhole) {
   EXPECT_EQ(assigned(b).count(0), 1u);
 }
 
-TEST_F(BlockingEdges, ARegionThatReadsLittleHasFewerSubtasks) {
-  wire::SubmitJob request = three_steps(false);
-  request.mutable_options()->set_bytes_per_subtask(1000);
-  const Result<std::uint64_t> id = cluster.submit(request, at);
-  ASSERT_TRUE(id.ok()) << id.status().to_string();
-  cluster.advance(at);
-  Job& job = *cluster.jobs().find(*id);
-  const auto finish_with = [&](std::uint32_t region, std::uint32_t edge, std::uint64_t bytes) {
-    for (const std::uint64_t session : {a, b}) {
-      wire::AttemptReport finished = report(job, region, wire::ATTEMPT_FINISHED);
-      wire::WrittenBytes& written = *finished.add_written();
-      written.set_edge(edge);
-      written.set_bytes(bytes);
-      send(session, finished);
-    }
-  };
-  finish_with(0, 0, 501);
-  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 2, 2})) << "1,002 bytes are for two";
-  finish_with(1, 1, 500);
-  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 2, 1}));
-  EXPECT_EQ(assigned(a), (Attempts{{2, 1}}));
-  EXPECT_EQ(assigned(b), (Attempts{{2, 1}})) << "a part without a task";
-  EXPECT_EQ(starts(job), (Starts{1, 1, 1, 1, 1}));
-  finish(job, 2);
-  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
-}
-
 TEST_F(BlockingEdges, CheckpointsAndBlockingEdgesExcludeEachOther) {
   wire::SubmitJob request = three_steps(false);
   CheckpointOptions checkpoints;
@@ -380,11 +346,7 @@ TEST_F(BlockingEdges, AJobThatIsStoppedGoesOnBehindAFailure) {
   finish(job, 0);
   deploy(job);
   ASSERT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
-  wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
-  to_message(Status(ErrorCode::user_function_failed, "no"), *failed.mutable_failure());
-  send(a, failed);
-  say(b, job, 1, wire::ATTEMPT_CANCELLED);
-  pass(milliseconds(50));
+  strike(job, 1);
   EXPECT_EQ(assigned(b), (Attempts{{1, 2}}));
   finish(job, 1);
   finish(job, 2);

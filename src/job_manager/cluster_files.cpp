@@ -8,29 +8,6 @@
 #include "job_manager/cluster_state.hpp"
 
 namespace hummer {
-namespace {
-
-bool may_be_narrowed(const Job& job, std::size_t region) {
-  const std::vector<JobPart>& parts = job.placed()->parts;
-  return job.options.bytes_per_subtask() > 0 && job.placed()->has_files &&
-         std::none_of(parts.begin(), parts.end(),
-                      [&](const JobPart& part) { return part.region == region && part.begun; });
-}
-
-// Tasks are numbered anew when a vertex before them has fewer.
-void keep_starts(Job& job, const std::vector<int>& parallelism) {
-  std::vector<std::uint32_t> starts;
-  std::size_t at = 0;
-  for (std::size_t v = 0; v < parallelism.size(); ++v) {
-    for (int i = 0; i < parallelism[v]; ++i) {
-      starts.push_back(job.starts[at + static_cast<std::size_t>(i)]);
-    }
-    at += static_cast<std::size_t>(job.parallelism[v]);
-  }
-  job.starts = std::move(starts);
-}
-
-}  // namespace
 
 // ---- before the first start ----
 
@@ -103,53 +80,6 @@ bool ClusterState::request_inputs(Job& job, std::size_t index, Moment at) {
     changed(job);
   }
   return all_there;
-}
-
-// Channels are numbered anew with it, so the parts of a region must not get two of them.
-bool ClusterState::waits_to_be_narrowed(const Job& job, std::size_t region) const {
-  const PlacedAttempt& placed = *job.placed();
-  return may_be_narrowed(job, region) &&
-         std::any_of(placed.parts.begin(), placed.parts.end(), [&](const JobPart& part) {
-           return part.begun && part.state == wire::ATTEMPT_UNKNOWN;
-         });
-}
-
-void ClusterState::narrow_region(Job& job, std::size_t index) {
-  PlacedAttempt& placed = *job.placed();
-  if (!may_be_narrowed(job, index)) return;
-  std::vector<std::uint64_t> bytes(job.graph.edges.size());
-  for (const JobPart& part : placed.parts) {
-    for (const auto& [edge, written] : part.written) bytes[edge] += written;
-  }
-  const std::vector<int> fewer =
-      narrowed(job.graph, regions_of(job.graph, region_options(job.options)),
-               static_cast<int>(index), job.parallelism, bytes, job.options.bytes_per_subtask());
-  std::vector<int> all = narrowed_from(placed.deployment);
-  all.resize(job.graph.vertices.size());
-  std::string text;
-  for (std::size_t v = 0; v < fewer.size(); ++v) {
-    if (fewer[v] == 0) continue;
-    all[v] = fewer[v];
-    text += fmt::format("{} '{}' by {} instead of {}", text.empty() ? "" : ",",
-                        job.graph.vertices[v].name, fewer[v], job.parallelism[v]);
-  }
-  if (text.empty()) return;
-  Result<Placement> placement =
-      narrow(job.graph, job.options, placed.deployment.task_managers(), all);
-  if (!placement.ok()) return;  // then as many as were planned
-  log(LogLevel::info, job,
-      fmt::format("'{}': region {} of {} reads little, so it runs{}", job.graph.job_name, index + 1,
-                  placed.regions.size(), text));
-  placed.deployment.clear_narrowed();
-  for (const int each : all) placed.deployment.add_narrowed(static_cast<std::uint32_t>(each));
-  placed.deployment.set_execution_hash(placement->execution_hash);
-  keep_starts(job, placement->parallelism);
-  job.parallelism = std::move(placement->parallelism);
-  for (std::size_t i = 0; i < placed.regions.size(); ++i) {
-    placed.regions[i].tasks = std::move(placement->regions[i].tasks);
-    placed.regions[i].task_hosts = std::move(placement->regions[i].task_workers);
-  }
-  changed(job);
 }
 
 bool ClusterState::is_there(const PlacedAttempt& placed, const JobPart& part) {

@@ -184,9 +184,6 @@ bool report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Mom
     case wire::ATTEMPT_FINISHED:
       end_part(job, part, wire::ATTEMPT_FINISHED);
       ++placed.finished_parts;
-      for (const wire::WrittenBytes& each : report.written()) {
-        if (each.edge() < job.graph.edges.size()) part.written[each.edge()] = each.bytes();
-      }
       break;
     case wire::ATTEMPT_FAILED: {
       Status failure = status_from(report.failure());

@@ -20,7 +20,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -54,7 +53,6 @@ struct JobPart {
   std::vector<std::uint64_t> metrics;        // last report; see Job::metrics
   JobUserMetrics user_metrics;               // the same of the author's functions
   std::vector<std::string> stuck;
-  std::map<std::uint32_t, std::uint64_t> written;  // bytes in its shuffle files, by edge
 
   bool ended() const { return state >= wire::ATTEMPT_FINISHED; }
   bool has_result() const { return state == wire::ATTEMPT_FINISHED && !lost; }

@@ -115,7 +115,6 @@ TEST_P(Golden, ThroughBlockingEdgesAndFailures) {
     failures.every = 290 + 30 * seed;
     EnvironmentOptions through_files = options(*node, 1 + static_cast<int>(seed % 3));
     through_files.exchange = ExchangeMode::blocking;
-    through_files.bytes_per_subtask = seed == 4 ? 4096 : 0;
     through_files.restart = RestartStrategy::fixed_delay(20, 5);
     const JobResult result = run(through_files, failures);
     ASSERT_TRUE(result.ok()) << result.status.to_string();
