@@ -150,8 +150,8 @@ struct Joined {
   std::size_t most_memory_bytes = 0;
 };
 
-// Batches of the sides in a drawn order; a side may be known to have ended before the other.
-Joined joined(JoinAlgorithm& algorithm, const Case& of, Random& random) {
+// Batches of the sides in a drawn order. `tells`: that a side has ended before the other.
+Joined joined(JoinAlgorithm& algorithm, const Case& of, Random& random, bool tells) {
   Joined joined;
   JoinPairs found;
   const auto take = [&] {
@@ -167,11 +167,11 @@ Joined joined(JoinAlgorithm& algorithm, const Case& of, Random& random) {
   take();
   std::size_t at[2] = {0, 0};
   const std::uint64_t bias = random.below(5);
-  bool is_told[2] = {false, false};
+  bool is_told = !tells;
   while (at[0] < of.sides[0].size() || at[1] < of.sides[1].size()) {
     int side = random.below(4) < bias ? 0 : 1;
     if (at[side] == of.sides[side].size()) {
-      if (!std::exchange(is_told[side], true) && random.below(2) == 0) algorithm.side_ended(side);
+      if (!std::exchange(is_told, true)) algorithm.side_ended(side);
       side = 1 - side;
     }
     const std::size_t count =
@@ -216,14 +216,17 @@ template <typename Algorithm>
 void expect_joined(const Case& of, JoinKind kind, std::size_t memory_bytes, std::uint64_t seed,
                    bool spills) {
   const auto platform = make_simulated_platform({.seed = seed});
-  Random random(seed);
-  Algorithm algorithm(*platform,
-                      {.kind = kind, .memory_bytes = memory_bytes, .spill_directory = "/spills"});
-  const Joined seen = joined(algorithm, of, random);
-  EXPECT_TRUE(seen.results == joined_by_loops(of, kind))
-      << "seed " << seed << ", kind " << static_cast<int>(kind) << ": " << seen.results.size();
-  EXPECT_EQ(seen.most_disk_bytes > 0, spills) << seed;
-  EXPECT_LE(seen.most_memory_bytes, memory_bytes);
+  const Results expected = joined_by_loops(of, kind);
+  for (const bool tells : {true, false}) {
+    Random random(seed);
+    Algorithm algorithm(*platform,
+                        {.kind = kind, .memory_bytes = memory_bytes, .spill_directory = "/spills"});
+    const Joined seen = joined(algorithm, of, random, tells);
+    EXPECT_TRUE(seen.results == expected)
+        << "seed " << seed << ", kind " << static_cast<int>(kind) << ": " << seen.results.size();
+    EXPECT_EQ(seen.most_disk_bytes > 0, spills) << seed;
+    EXPECT_LE(seen.most_memory_bytes, memory_bytes);
+  }
 }
 
 template <typename Algorithm>
@@ -267,7 +270,7 @@ TEST(MergeJoin, AGroupThatGoesToAFileIsReadForBlocksOfTheOtherSide) {
   SortMergeJoin algorithm(
       *platform,
       {.kind = JoinKind::full_outer, .memory_bytes = 1 << 20, .spill_directory = "/spills"});
-  const Joined seen = joined(algorithm, one, random);
+  const Joined seen = joined(algorithm, one, random, false);
   EXPECT_TRUE(seen.results == joined_by_loops(one, JoinKind::full_outer));
 }
 

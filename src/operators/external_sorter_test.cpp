@@ -78,6 +78,18 @@ TEST(ExternalSorter, MergesRunsThatAreMany) {
   }
 }
 
+// Of records that are large beside the buffers few runs are merged at once.
+TEST(ExternalSorter, SortsLargeRecords) {
+  const auto platform = make_simulated_platform({.seed = 6});
+  Random random(6);
+  KeysAndValues records;
+  for (int i = 0; i < 60; ++i) {
+    records.emplace_back("key " + std::to_string(random.below(20)),
+                         std::to_string(i) + std::string(random.below(400'000), 'x'));
+  }
+  expect_sorted(*platform, 1 << 20, records, 10, "large");
+}
+
 TEST(ExternalSorter, NoStepIsLong) {
   const auto platform = make_simulated_platform({.seed = 3});
   Random random(3);

@@ -3,14 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include <hummer/testing/mini_cluster.hpp>
+
 #include "pipelines/collected.hpp"
 #include "pipelines/on_platforms.hpp"
+#include "platform/temporary_folder_for_test.hpp"
 
 namespace hummer::bounded_test {
 namespace {
@@ -254,6 +258,60 @@ TEST_P(Bounded, AStreamIsJoinedWithItself) {
 
 INSTANTIATE_TEST_SUITE_P(Platforms, Bounded, OnPlatforms::everywhere(),
                          testing::PrintToStringParamName());
+
+// ---- on a cluster ----
+
+// Numbers that are joined with those of the same last digits, sorted by the first.
+void sorted_pairs(StreamExecutionEnvironment& env) {
+  const std::uint64_t count = std::stoull(env.argument("count"));
+  const auto firsts =
+      env.generate([](std::uint64_t i) { return row_of(i, 5'000); }, {.count = count});
+  const auto seconds =
+      env.generate([](std::uint64_t i) { return row_of(i, 5'000, 77); }, {.count = count / 2});
+  firsts.key_by(&Row::key)
+      .join(seconds.key_by(&Row::key))
+      .left_outer()
+      .apply([](const Row& a, const Row* b) {
+        return Row{a.key, a.text + (b == nullptr ? " alone" : " and " + b->text)};
+      })
+      .sort(&Row::key)
+      .map([](const Row& row) { return std::to_string(row.key) + '\t' + row.text; })
+      .parallelism(1)
+      .write_file(env.argument("output"));
+  env.execute("sorted pairs");
+}
+
+// Sorted parts come from two processes to the one task that merges them.
+TEST(BoundedJobs, RunOnACluster) {
+  const TemporaryFolder folder;
+  MiniCluster cluster(&call_job<&sorted_pairs>, {.task_managers = 2});
+  ASSERT_TRUE(cluster.start().ok());
+  const std::string output = folder / "out";
+  const JobResult result =
+      cluster.run({"--count", "20000", "--output", output, "--parallelism", "2",
+                   "--bounded-memory-bytes", "2MiB", "--batch-records", "100"});
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  std::multiset<std::string> expected;
+  const std::vector<Row> seconds = rows_of(10'000, 5'000, 77);
+  std::multimap<std::int64_t, std::string> by_key;
+  for (const Row& row : seconds) by_key.emplace(row.key, row.text);
+  for (const Row& row : rows_of(20'000, 5'000)) {
+    const std::string begin = std::to_string(row.key) + '\t' + row.text;
+    const auto [first, last] = by_key.equal_range(row.key);
+    for (auto at = first; at != last; ++at) expected.insert(begin + " and " + at->second);
+    if (first == last) expected.insert(begin + " alone");
+  }
+  std::ifstream file(output);
+  std::multiset<std::string> seen;
+  std::int64_t before = INT64_MIN;
+  for (std::string line; std::getline(file, line);) {
+    const std::int64_t key = std::stoll(line);
+    EXPECT_LE(before, key);
+    before = key;
+    seen.insert(line);
+  }
+  EXPECT_TRUE(seen == expected) << seen.size() << " of " << expected.size();
+}
 
 // ---- jobs that are refused, cancelled, or fail ----
 
