@@ -25,7 +25,7 @@ import org.apache.hadoop.util.Progress;
 final class JobCombiner<K, V> {
   private static final int OUTPUT_BYTES = 64 * 1024;
 
-  private final CombinerAccess.Runner<K, V> combiner;
+  private final TaskAccess.Runner<K, V> combiner;
   private final TaskReporter reporter;
   private final Counters.Counter outputRecords;
   private final RecordBuffer output = new RecordBuffer(OUTPUT_BYTES);
@@ -34,7 +34,7 @@ final class JobCombiner<K, V> {
   /** The chunk: Hadoop's readers take arrays. */
   private byte[] input = new byte[0];
 
-  private JobCombiner(CombinerAccess.Runner<K, V> combiner, JobConf job, TaskReporter reporter,
+  private JobCombiner(TaskAccess.Runner<K, V> combiner, JobConf job, TaskReporter reporter,
       Class<K> keyClass, Class<V> valueClass) throws IOException {
     this.combiner = combiner;
     this.reporter = reporter;
@@ -49,7 +49,7 @@ final class JobCombiner<K, V> {
   /** Null where the job has none. */
   static <K, V> JobCombiner<K, V> create(JobConf job, MapTask task, TaskReporter reporter,
       Class<K> keyClass, Class<V> valueClass) throws IOException, ClassNotFoundException {
-    CombinerAccess.Runner<K, V> combiner = CombinerAccess.runnerOf(job, task.getTaskID(),
+    TaskAccess.Runner<K, V> combiner = TaskAccess.runnerOf(job, task.getTaskID(),
         reporter.getCounter(TaskCounter.COMBINE_INPUT_RECORDS), reporter);
     return combiner == null ? null
         : new JobCombiner<>(combiner, job, reporter, keyClass, valueClass);
@@ -103,8 +103,8 @@ final class JobCombiner<K, V> {
       if (at == end) {
         return false;
       }
-      int keyBytes = heads.getInt(at + 4);
-      int valueBytes = heads.getInt(at + 8);
+      int keyBytes = RecordBuffer.keyBytes(heads, at);
+      int valueBytes = RecordBuffer.valueBytes(heads, at);
       at += RecordBuffer.HEAD_BYTES;
       key.reset(input, at, keyBytes);
       at += keyBytes;

@@ -95,6 +95,10 @@ final class JobDemands {
     }
   }
 
+  static boolean isNativeCodec(String className) {
+    return NATIVE_CODECS.containsKey(className);
+  }
+
   private static void addOrder(Class<?> keys, Class<?> comparator) {
     NATIVE_ORDERS.put(keys.getName(), comparator.getName());
   }

@@ -2,6 +2,8 @@ package hummer.hadoop;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -13,6 +15,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.mapred.MapTask;
 import org.apache.hadoop.mapred.Task.TaskReporter;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,6 +46,10 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   /** As Hadoop's collector has it: the shuffle service may be another user of the same group. */
   private static final FsPermission FILE_PERMISSION = new FsPermission((short) 0640);
 
+  /** Of the tasks of this process, for a native mapper, which Hadoop does not tell its collector. */
+  private static final Map<TaskAttemptID, NativeMapOutputCollector<?, ?>> COLLECTORS =
+      new ConcurrentHashMap<>();
+
   private JobDemands demands;
   private Configuration configuration;
   private MapTask task;
@@ -55,6 +62,11 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private Serializer<V> valueSerializer;
   private Counters.Counter outputRecords;
   private Counters.Counter outputBytes;
+
+  /** Null where the task has another one. */
+  static NativeMapOutputCollector<?, ?> of(TaskAttemptID attempt) {
+    return COLLECTORS.get(attempt);
+  }
 
   @Override
   public void init(Context context) throws IOException, ClassNotFoundException {
@@ -69,6 +81,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       giveWay();
       throw new IOException("This Hadoop is another one than the native collector is for: " + e, e);
     }
+    COLLECTORS.put(task.getTaskID(), this);
     reporter.getCounter(COUNTER_GROUP, NATIVE_TASKS).increment(1);
     LOG.info("Collects natively: {} partitions, keys {}, codec {}, {} bytes of memory",
         demands.partitions, demands.keyClass, demands.codec, demands.memoryBytes);
@@ -89,8 +102,14 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     valueClass = (Class<V>) job.getMapOutputValueClass();
     // Spill files have no names, so the place of the first one names the folder of all.
     Path spill = task.getMapOutputFile().getSpillFileForWrite(0, demands.memoryBytes);
-    collector = new NativeCollector(demands, spill.getParent().toUri().getPath(),
-        JobCombiner.create(job, task, reporter, keyClass, valueClass));
+    String combiner = job.getTrimmed(TaskSettings.COMBINER, "");
+    TaskSettings settings = new TaskSettings().setLibraries(job)
+        .set("partitions", demands.partitions).set("memory_bytes", demands.memoryBytes)
+        .set("key_class", keyClass.getName()).set("value_class", valueClass.getName())
+        .set("codec", demands.codec).set("combiner", combiner)
+        .set("spill_directory", spill.getParent().toUri().getPath());
+    collector = new NativeCollector(settings, combiner.isEmpty()
+        ? JobCombiner.create(job, task, reporter, keyClass, valueClass) : null);
     batch = new RecordBatch(BATCH_BYTES, this::take);
     SerializationFactory serializations = new SerializationFactory(job);
     keySerializer = serializations.getSerializer(keyClass);
@@ -102,6 +121,21 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     valueSerializer.open(batch);
     outputRecords = reporter.getCounter(TaskCounter.MAP_OUTPUT_RECORDS);
     outputBytes = reporter.getCounter(TaskCounter.MAP_OUTPUT_BYTES);
+  }
+
+  /** For a native mapper, which puts its records there and counts them here. */
+  NativeCollector nativeCollector() {
+    return collector;
+  }
+
+  void count(long records, long contentBytes) {
+    reporter.progress();
+    outputRecords.increment(records);
+    outputBytes.increment(contentBytes);
+  }
+
+  void setProgress(long done, long all) {
+    reporter.setProgress(all <= 0 ? 1 : Math.min(1, (float) done / all));
   }
 
   /** Any thread, as mappers may have several. */
@@ -196,6 +230,11 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     NativeCollector.Metrics metrics = collector.metrics();
     reporter.getCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES)
         .increment(local.getFileStatus(output).getLen());
+    if (metrics.combinedRecords > 0) {
+      reporter.getCounter(TaskCounter.COMBINE_INPUT_RECORDS).increment(metrics.combinedRecords);
+      reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS)
+          .increment(metrics.recordsAfterCombining);
+    }
     // Hadoop counts a record each time that it is written to a file, also to the last one.
     reporter.getCounter(TaskCounter.SPILLED_RECORDS)
         .increment(metrics.spilledRecords + metrics.writtenRecords);
@@ -206,6 +245,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   @Override
   public synchronized void close() {
     if (collector != null) {
+      COLLECTORS.remove(task.getTaskID(), this);
       collector.close();
       collector = null;
     }
