@@ -6,7 +6,6 @@
 namespace hummer::batch {
 namespace {
 
-// A file that was opened when it was empty, and has been written since.
 class WrittenFile final : public ReadableFile {
  public:
   WrittenFile(std::unique_ptr<ReadableFile> file, std::uint64_t size_bytes)
@@ -28,6 +27,11 @@ class WrittenFile final : public ReadableFile {
 };
 
 }  // namespace
+
+std::unique_ptr<ReadableFile> written_file(std::unique_ptr<ReadableFile> file,
+                                           std::uint64_t size_bytes) {
+  return std::make_unique<WrittenFile>(std::move(file), size_bytes);
+}
 
 Result<std::uint64_t> append_all(RecordStream& stream, SegmentWriter& writer) {
   std::uint64_t count = 0;
@@ -87,8 +91,7 @@ Status SpillWriter::add(RecordStream* stream) {
 
 Result<SpillFile> SpillWriter::finish() {
   HUMMER_TRY(file_.writable->close());
-  auto written =
-      std::make_unique<WrittenFile>(std::move(file_.readable), file_.writable->size_bytes());
+  auto written = written_file(std::move(file_.readable), file_.writable->size_bytes());
   return SpillFile(std::move(written), codec_, std::move(segments_));
 }
 

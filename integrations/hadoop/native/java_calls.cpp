@@ -25,6 +25,12 @@ jobject buffer_over(JNIEnv* java, std::string_view bytes) {
                                    static_cast<jlong>(bytes.size()));
 }
 
+Result<std::string_view> bytes_returned(JNIEnv* java, jobject returned) {
+  const LocalReference<jobject> buffer(java, returned);
+  if (java->ExceptionCheck() != JNI_FALSE) return pending_failure();
+  return bytes_of_buffer(java, buffer.get());
+}
+
 // The character at the front of `text`, which is made shorter by it.
 char32_t take_character(std::string_view& text) {
   const auto lead = static_cast<unsigned char>(text.front());
@@ -175,10 +181,13 @@ Result<std::string_view> JavaObject::exchange_bytes(std::string_view bytes) {
   HUMMER_TRY(fits_a_buffer(bytes));
   const LocalReference<jobject> buffer(java, buffer_over(java, bytes));
   if (buffer.get() == nullptr) return pending_failure();
-  const LocalReference<jobject> answer(java,
-                                       java->CallObjectMethod(object_, method_, buffer.get()));
-  if (java->ExceptionCheck() != JNI_FALSE) return pending_failure();
-  return bytes_of_buffer(java, answer.get());
+  return bytes_returned(java, java->CallObjectMethod(object_, method_, buffer.get()));
+}
+
+Result<std::string_view> JavaObject::call_for_bytes() {
+  JNIEnv* const java = java_here();
+  if (method_ == nullptr) return pending_failure();
+  return bytes_returned(java, java->CallObjectMethod(object_, method_));
 }
 
 }  // namespace hummer::hadoop

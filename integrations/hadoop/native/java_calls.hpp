@@ -64,6 +64,7 @@ class JavaObject {
   Result<jint> call_with_room(jlong number, char* room, std::size_t size_bytes);
   // The bytes of the direct buffer that the method returns, which the object holds.
   Result<std::string_view> exchange_bytes(std::string_view bytes);
+  Result<std::string_view> call_for_bytes();
 
  private:
   jobject object_ = nullptr;

@@ -57,7 +57,8 @@ extern "C" JNIEXPORT jint JNICALL JNI_OnLoad(JavaVM* machine, void*) {
   auto* const java = static_cast<JNIEnv*>(found);
   hummer::hadoop::set_java_machine(machine);
   for (const auto register_class :
-       {hummer::hadoop::register_collector, hummer::hadoop::register_map_task}) {
+       {hummer::hadoop::register_collector, hummer::hadoop::register_map_task,
+        hummer::hadoop::register_reduce_task, hummer::hadoop::register_merge}) {
     if (register_class(java) != JNI_OK) return JNI_ERR;
   }
   return version;

@@ -47,5 +47,7 @@ jobjectArray java_counters(JNIEnv* java, const batch::Counters& counters);
 // What each file of native methods registers.
 jint register_collector(JNIEnv* java);
 jint register_map_task(JNIEnv* java);
+jint register_reduce_task(JNIEnv* java);
+jint register_merge(JNIEnv* java);
 
 }  // namespace hummer::hadoop

@@ -1,5 +1,7 @@
 #include "map_task.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +24,37 @@ using batch::RecordReader;
 // Some MiB of lines, so that a call from Java takes some milliseconds.
 constexpr int spans_per_call = 64;
 
+// Of hexadecimal digits, two for each byte, with commas between keys.
+Result<std::vector<std::string>> keys_in(std::string_view digits) {
+  std::vector<std::string> keys;
+  while (!digits.empty()) {
+    const std::string_view one = digits.substr(0, digits.find(','));
+    digits.remove_prefix(std::min(one.size() + 1, digits.size()));
+    std::string key;
+    for (std::size_t i = 0; i + 1 < one.size(); i += 2) {
+      unsigned byte = 0;
+      if (std::from_chars(&one[i], &one[i] + 2, byte, 16).ptr != &one[i] + 2) {
+        return Status(ErrorCode::invalid_argument, "a cut point is no hexadecimal number");
+      }
+      key.push_back(static_cast<char>(byte));
+    }
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+Result<std::unique_ptr<batch::Partitioner>> by_cut_points(const Settings& settings) {
+  const auto written = keys_in(settings.text("cut_points"));
+  if (!written.ok()) return written.status();
+  const WritableForm form = forms_of(settings).key;
+  auto cut_points = std::make_shared<batch::CutPoints>();
+  cut_points->order = content_order(
+      form, batch::key_order_of(settings.text("key_class")).value_or(batch::KeyOrder()));
+  for (const std::string& key : *written) cut_points->keys.emplace_back(content_of(form, key));
+  return std::unique_ptr<batch::Partitioner>(
+      std::make_unique<batch::TotalOrderPartitioner>(std::move(cut_points)));
+}
+
 Result<std::unique_ptr<batch::Partitioner>> make_partitioner(const Settings& settings,
                                                              const ClassLibraries& classes,
                                                              std::uint32_t partitions) {
@@ -36,6 +69,7 @@ Result<std::unique_ptr<batch::Partitioner>> make_partitioner(const Settings& set
     }));
     return made;
   }
+  if (!settings.text("cut_points").empty()) return by_cut_points(settings);
   // One partition takes all.
   auto by_hash = JavaHashPartitioner::of(partitions == 1 ? "org.apache.hadoop.io.NullWritable"
                                                          : settings.text("key_class"));

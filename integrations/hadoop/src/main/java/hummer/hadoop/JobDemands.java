@@ -90,6 +90,10 @@ final class JobDemands {
     }
     keyClass = keysOf(job);
     codec = codecOf(job);
+    refuseEncryption(job);
+  }
+
+  static void refuseEncryption(JobConf job) throws IOException {
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new IOException("Map output is to be encrypted, which the native collector can't do.");
     }
@@ -111,7 +115,7 @@ final class JobDemands {
     return (long) megabytes << 20;
   }
 
-  private static String keysOf(JobConf job) throws IOException {
+  static String keysOf(JobConf job) throws IOException {
     Class<?> keys = job.getMapOutputKeyClass();
     String order = NATIVE_ORDERS.get(keys.getName());
     if (order == null) {
@@ -132,7 +136,7 @@ final class JobDemands {
     return keys.getName();
   }
 
-  private static String codecOf(JobConf job) throws IOException {
+  static String codecOf(JobConf job) throws IOException {
     if (!job.getCompressMapOutput()) {
       return NO_CODEC;
     }

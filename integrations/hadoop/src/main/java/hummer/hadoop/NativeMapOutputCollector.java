@@ -42,7 +42,6 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private static final int BATCH_BYTES = 256 * 1024;
   private static final long INDEX_BYTES_PER_PARTITION = 24;
   private static final long ENDS_BYTES_PER_PARTITION = 150;
-  private static final long PROGRESS_MILLISECONDS = 1000;
   /** As Hadoop's collector has it: the shuffle service may be another user of the same group. */
   private static final FsPermission FILE_PERMISSION = new FsPermission((short) 0640);
 
@@ -200,23 +199,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
 
   /** Sorting and merging may take minutes, in which the task must not seem to hang. */
   private void finish(String path) throws IOException {
-    Thread alive = new Thread(() -> {
-      try {
-        while (true) {
-          reporter.progress();
-          Thread.sleep(PROGRESS_MILLISECONDS);
-        }
-      } catch (InterruptedException e) {
-        // The file is written.
-      }
-    }, "hummer progress");
-    alive.setDaemon(true);
-    alive.start();
-    try {
-      collector.finish(path);
-    } finally {
-      alive.interrupt();
-    }
+    Heartbeat.during(() -> collector.finish(path), reporter::progress);
   }
 
   private void count(Path output) throws IOException {

@@ -74,6 +74,7 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
       }
       Class<?> partitioner = context.getPartitionerClass();
       if (context.getNumReduceTasks() == 1 || partitioner == HashPartitioner.class
+          || CutPoints.areKnownTo(partitioner)
           || context.getConfiguration().get(TaskSettings.PARTITIONER) != null) {
         return found;
       }
@@ -87,15 +88,22 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
       return reading.hindrance == null && collector != null;
     }
 
-    private TaskSettings settings() {
+    private TaskSettings settings() throws IOException, ClassNotFoundException {
       String mapper = job.getTrimmed(TaskSettings.MAPPER, "");
       TaskSettings settings = new TaskSettings().setLibraries(job).set("mapper", mapper)
           .set("partitioner", job.getTrimmed(TaskSettings.PARTITIONER, ""))
+          .set("cut_points", dealsByCutPoints() ? CutPoints.of(context) : "")
           .set("number", context.getTaskAttemptID().getTaskID().getId())
           .set("attempt", context.getTaskAttemptID().getId());
       boolean hasReducers = context.getNumReduceTasks() > 0;
       return settings.set("key_class", keyClass(hasReducers).getName())
           .set("value_class", valueClass(hasReducers).getName());
+    }
+
+    private boolean dealsByCutPoints() throws ClassNotFoundException {
+      return collector != null && context.getNumReduceTasks() > 1
+          && job.get(TaskSettings.PARTITIONER) == null
+          && CutPoints.areKnownTo(context.getPartitionerClass());
     }
 
     private Class<?> keyClass(boolean hasReducers) {
@@ -126,7 +134,8 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
           new RecordSink(context, keyClass(hasReducers), valueClass(hasReducers)));
     }
 
-    private void mapSplit() throws IOException, InterruptedException {
+    private void mapSplit()
+        throws IOException, InterruptedException, ClassNotFoundException {
       TaskSettings settings = settings();
       reading.describeTo(settings);
       try (FileStream stream = reading.isLocal ? null : new FileStream(reading.path, job);
@@ -148,7 +157,8 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
       }
     }
 
-    private void mapRecords() throws IOException, InterruptedException {
+    private void mapRecords()
+        throws IOException, InterruptedException, ClassNotFoundException {
       if (!context.nextKeyValue()) {
         mapAll(Object.class, Object.class);
       } else {
@@ -158,7 +168,7 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
 
     /** From the current record on; without one where there is none. */
     private <K, V> void mapAll(Class<K> keyClass, Class<V> valueClass)
-        throws IOException, InterruptedException {
+        throws IOException, InterruptedException, ClassNotFoundException {
       TaskSettings settings = settings().set("in_key_class", keyClass.getName())
           .set("in_value_class", valueClass.getName());
       try (NativeMapTask created = create(settings, null)) {

@@ -74,7 +74,8 @@ final class SplitReading {
       return hindered("the codec " + codec.getClass().getName() + " has no native form");
     }
     FileSystem files = file.getPath().getFileSystem(job);
-    boolean isLocal = files instanceof LocalFileSystem || files instanceof RawLocalFileSystem;
+    boolean isLocal =
+        files.getClass() == LocalFileSystem.class || files.getClass() == RawLocalFileSystem.class;
     return new SplitReading(null, reader, file, codec == null ? "" : codec.getClass().getName(),
         isLocal);
   }

@@ -25,6 +25,7 @@ final class TaskSettings {
   static final String READER = "hummer.reader";
   static final String PARTITIONER = "hummer.partitioner";
   static final String COMBINER = "hummer.combiner";
+  static final String REDUCER = "hummer.reducer";
   private static final String DEFINE = "hummer.define.";
 
   private final List<String> namesAndValues = new ArrayList<>();

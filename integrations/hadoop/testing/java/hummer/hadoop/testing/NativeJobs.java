@@ -13,6 +13,7 @@ import java.util.Random;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.SequenceFile;
 import org.apache.hadoop.io.Text;
@@ -20,6 +21,8 @@ import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.DefaultCodec;
 import org.apache.hadoop.io.compress.GzipCodec;
+import org.apache.hadoop.io.compress.Lz4Codec;
+import org.apache.hadoop.io.compress.SnappyCodec;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Partitioner;
@@ -36,7 +39,8 @@ import org.apache.hadoop.util.ReflectionUtils;
  * Jobs with native mappers, combiners and reducers beside the same ones in Java, in this process:
  * both leave the same output, and the counters are equal.
  *
- * <p>Arguments: a folder, and the class library `letters` of batch/testing.
+ * <p>Arguments: a folder, the class library `letters` of batch/testing, and `short` for those jobs
+ * only in which most calls between the two languages are.
  */
 final class NativeJobs {
   private static final int REDUCES = 3;
@@ -127,7 +131,26 @@ final class NativeJobs {
         CollectorComparison.NATIVE + "," + CollectorComparison.OWN);
   }
 
-  private Job run(Path input, long splitBytes, Description description) throws Exception {
+  static void mergeNatively(Job job) {
+    job.getConfiguration().set("mapreduce.job.reduce.shuffle.consumer.plugin.class",
+        "hummer.hadoop.NativeShuffle");
+  }
+
+  static void reduceNatively(Job job, String reducer) {
+    job.getConfiguration().set("mapreduce.job.reduce.class", "hummer.hadoop.NativeReducer");
+    job.getConfiguration().set("hummer.reducer", reducer);
+  }
+
+  /** All of a word count; its native reducer gives out counts as texts. */
+  private static void countWordsNatively(Job job) {
+    mapNatively(job, "hummer.WordMapper");
+    job.getConfiguration().set("hummer.combiner", "hummer.SumCombiner");
+    reduceNatively(job, "hummer.SumReducer");
+    job.setMapOutputValueClass(LongWritable.class);
+    job.setOutputValueClass(Text.class);
+  }
+
+  private Job run(org.apache.hadoop.fs.Path input, long splitBytes, Description description) throws Exception {
     Configuration configuration = new Configuration();
     configuration.set("fs.defaultFS", "file:///");
     configuration.set("mapreduce.framework.name", "local");
@@ -137,7 +160,7 @@ final class NativeJobs {
     configuration.setInt("mapreduce.client.completion.pollinterval", 50);
     Job job = Job.getInstance(configuration, "job " + ++jobs);
     job.setNumReduceTasks(REDUCES);
-    FileInputFormat.addInputPath(job, hadoopPath(input));
+    FileInputFormat.addInputPath(job, input);
     FileInputFormat.setMaxInputSplitSize(job, splitBytes);
     FileOutputFormat.setOutputPath(job, hadoopPath(directory.resolve("output-" + jobs)));
     description.describe(job);
@@ -147,6 +170,11 @@ final class NativeJobs {
 
   private void compare(String name, Path input, long splitBytes, Description inJava,
       Description natively, boolean collectsNatively) throws Exception {
+    compare(name, hadoopPath(input), splitBytes, inJava, natively, collectsNatively);
+  }
+
+  private void compare(String name, org.apache.hadoop.fs.Path input, long splitBytes,
+      Description inJava, Description natively, boolean collectsNatively) throws Exception {
     Job own = run(input, splitBytes, inJava);
     Job ours = run(input, splitBytes, job -> {
       inJava.describe(job);
@@ -166,6 +194,10 @@ final class NativeJobs {
     require(ours.getCounters().findCounter(FileInputFormatCounter.BYTES_READ).getValue()
         >= Math.min(1, own.getCounters().findCounter(TaskCounter.MAP_INPUT_RECORDS).getValue()),
         name + ": no bytes were read");
+    boolean mergesNatively = ours.getConfiguration()
+        .get("mapreduce.job.reduce.shuffle.consumer.plugin.class", "").startsWith("hummer");
+    require(mergesNatively == ours.getCounters().findCounter("Hummer", "NATIVE_REDUCE_MERGES")
+        .getValue() > 0, name + ": its merges are another one's");
     long tasks = ours.getCounters().findCounter("Hummer", "NATIVE_MAP_TASKS").getValue();
     require(tasks > 0 == collectsNatively, name + ": " + tasks + " tasks are native");
     compared++;
@@ -216,6 +248,41 @@ final class NativeJobs {
     return folder;
   }
 
+  /** Those in which most calls between the two languages are. */
+  private void compareSome() throws Exception {
+    Path lines = writeLines("lines", null);
+    compare("word count, all of it native", lines, 100_003, NativeJobs::wordCount, job -> {
+      countWordsNatively(job);
+      mergeNatively(job);
+    }, true);
+    compare("word count, reduced natively behind Hadoop's merge", lines, 100_003,
+        NativeJobs::wordCount, NativeJobs::countWordsNatively, true);
+    compareFromHdfs(lines, writeLines("compressed",
+        ReflectionUtils.newInstance(GzipCodec.class, new Configuration())));
+    compare("letters, through a partitioner in Java", lines, 1L << 30, NativeJobs::countLetters,
+        job -> {
+          mapNatively(job, "letters.LetterMapper");
+          job.getConfiguration().set("hummer.libraries", library.toString());
+        }, true);
+    compareMerge(lines, 100_003, 1L << 20, null);
+  }
+
+  /** Bytes that Java has to read, from HDFS, plain and compressed. */
+  private void compareFromHdfs(Path lines, Path compressed) throws Exception {
+    Configuration configuration = new Configuration();
+    configuration.setFloat("dfs.datanode.du.reserved.pct", 0);
+    try (MiniDFSCluster cluster =
+        new MiniDFSCluster.Builder(configuration, directory.resolve("hdfs").toFile()).build()) {
+      for (Path each : List.of(lines, compressed)) {
+        org.apache.hadoop.fs.Path remote = new org.apache.hadoop.fs.Path(
+            cluster.getFileSystem().getUri() + "/" + each.getFileName());
+        cluster.getFileSystem().copyFromLocalFile(hadoopPath(each), remote);
+        compare("word count of " + each.getFileName() + " on HDFS", remote, 100_003,
+            NativeJobs::wordCount, job -> mapNatively(job, "hummer.WordMapper"), true);
+      }
+    }
+  }
+
   private void compareAll() throws Exception {
     Path lines = writeLines("lines", null);
     for (long splitBytes : List.of(1L << 30, 100_003L, 20_011L)) {
@@ -258,13 +325,50 @@ final class NativeJobs {
           mapNatively(job, "letters.LetterMapper");
           job.getConfiguration().set("hummer.libraries", library.toString());
         }, true);
+    compare("word count, all of it native", lines, 100_003, NativeJobs::wordCount, job -> {
+      countWordsNatively(job);
+      mergeNatively(job);
+    }, true);
+    compare("word count, reduced natively behind Hadoop's merge", lines, 100_003,
+        NativeJobs::wordCount, NativeJobs::countWordsNatively, true);
+    for (long splitBytes : List.of(1L << 30, 20_011L)) {
+      for (long memoryBytes : List.of(1L << 28, 1L << 20)) {
+        compareMerge(lines, splitBytes, memoryBytes, null);
+      }
+    }
+    for (Class<? extends CompressionCodec> codec : List.of(GzipCodec.class, DefaultCodec.class,
+        Lz4Codec.class, SnappyCodec.class)) {
+      compareMerge(lines, 100_003, 1L << 20, codec);
+    }
+    compareFromHdfs(lines, directory.resolve(GzipCodec.class.getSimpleName()));
     for (KeyCase keys : KeyCase.values()) {
       compare("records by " + keys.type.getSimpleName(), writeSequences(keys), 20_011, job -> {
         job.setInputFormatClass(SequenceFileInputFormat.class);
         job.setOutputKeyClass(keys.type);
         job.setOutputValueClass(Text.class);
-      }, job -> mapNatively(job, "hummer.IdentityMapper"), true);
+      }, job -> {
+        mapNatively(job, "hummer.IdentityMapper");
+        mergeNatively(job);
+        reduceNatively(job, "hummer.IdentityReducer");
+      }, true);
     }
+  }
+
+  /** In memory, with spills, or from files at once: as the sizes are. */
+  private void compareMerge(Path lines, long splitBytes, long memoryBytes,
+      Class<? extends CompressionCodec> codec) throws Exception {
+    String form = codec == null ? "" : ", " + codec.getSimpleName();
+    compare("letters, splits of " + splitBytes + ", merged natively with " + memoryBytes
+        + " bytes" + form, lines, splitBytes, job -> {
+          countLetters(job);
+          if (codec != null) {
+            job.getConfiguration().setBoolean("mapreduce.map.output.compress", true);
+            job.getConfiguration().set("mapreduce.map.output.compress.codec", codec.getName());
+          }
+        }, job -> {
+          mergeNatively(job);
+          job.getConfiguration().setLong("mapreduce.reduce.memory.totalbytes", memoryBytes);
+        }, false);
   }
 
   private byte[] output(Job job) throws IOException {
@@ -295,7 +399,11 @@ final class NativeJobs {
   public static void main(String[] arguments) throws Exception {
     NativeJobs jobs = new NativeJobs(Path.of(arguments[0]).toAbsolutePath(),
         Path.of(arguments[1]).toAbsolutePath());
-    jobs.compareAll();
+    if (arguments.length > 2 && arguments[2].equals("short")) {
+      jobs.compareSome();
+    } else {
+      jobs.compareAll();
+    }
     System.out.println("native: " + jobs.compared + " jobs are equal");
   }
 }
