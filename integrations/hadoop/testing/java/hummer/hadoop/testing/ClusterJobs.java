@@ -237,7 +237,7 @@ final class ClusterJobs {
     }
   }
 
-  private static Configuration small() {
+  static Configuration small() {
     Configuration configuration = new Configuration();
     configuration.set("fs.defaultFS", "file:///");
     configuration.setInt("yarn.scheduler.minimum-allocation-mb", 256);
