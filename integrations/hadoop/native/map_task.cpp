@@ -12,6 +12,7 @@
 #include "guarded_call.hpp"
 #include "hash_partitioner.hpp"
 #include "loaded_classes.hpp"
+#include "sequence_file_reader.hpp"
 #include "split_bytes.hpp"
 #include "text_reader.hpp"
 
@@ -85,6 +86,9 @@ Result<std::unique_ptr<RecordReader>> make_reader(const std::string& name,
   if (name == "text") {
     return std::unique_ptr<RecordReader>(
         std::make_unique<batch::TextReader>(batch::TextReader::Lines::hadoop));
+  }
+  if (name == "sequence") {
+    return std::unique_ptr<RecordReader>(std::make_unique<SequenceFileReader>());
   }
   if (name.find('.') != std::string::npos) {
     const auto found = classes.find<RecordReader>(name);

@@ -1,12 +1,14 @@
 package hummer.hadoop;
 
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.hadoop.io.SequenceFile;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.CompressionCodecFactory;
 import org.apache.hadoop.mapreduce.InputSplit;
@@ -21,9 +23,13 @@ import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
  * job's InputFormat would give.
  */
 final class SplitReading {
+  private static final String SEQUENCE = "sequence";
+  private static final byte[] SEQUENCE_MARK = {'S', 'E', 'Q', 6};
+
   /** InputFormats that have a native form. */
   private static final Map<String, String> READERS = Map.of(
       TextInputFormat.class.getName(), "text",
+      SequenceFileInputFormat.class.getName(), SEQUENCE,
       "org.apache.hadoop.examples.terasort.TeraInputFormat", "fixed:10,90");
 
   /** Why the job's own RecordReader has to read; null: it is read natively. */
@@ -69,15 +75,39 @@ final class SplitReading {
       return hindered(LineRecordReader.MAX_LINE_LENGTH + " is set");
     }
     FileSplit file = (FileSplit) split;
+    if (reader.equals(SEQUENCE)) {
+      String hindrance = hindranceOfSequenceFile(file.getPath(), job);
+      return hindrance == null
+          ? new SplitReading(null, reader, file, "", isLocal(file.getPath(), job))
+          : hindered(hindrance);
+    }
     CompressionCodec codec = new CompressionCodecFactory(job).getCodec(file.getPath());
     if (codec != null && !JobDemands.isNativeCodec(codec.getClass().getName())) {
       return hindered("the codec " + codec.getClass().getName() + " has no native form");
     }
-    FileSystem files = file.getPath().getFileSystem(job);
-    boolean isLocal =
-        files.getClass() == LocalFileSystem.class || files.getClass() == RawLocalFileSystem.class;
     return new SplitReading(null, reader, file, codec == null ? "" : codec.getClass().getName(),
-        isLocal);
+        isLocal(file.getPath(), job));
+  }
+
+  private static boolean isLocal(Path path, Configuration job) throws IOException {
+    Class<?> files = path.getFileSystem(job).getClass();
+    return files == LocalFileSystem.class || files == RawLocalFileSystem.class;
+  }
+
+  /** Null: there is none. */
+  private static String hindranceOfSequenceFile(Path path, Configuration job) throws IOException {
+    byte[] mark = new byte[SEQUENCE_MARK.length];
+    try (FSDataInputStream in = path.getFileSystem(job).open(path)) {
+      int got = in.read(mark);
+      if (got != mark.length || !Arrays.equals(mark, SEQUENCE_MARK)) {
+        return path + " is no SequenceFile of version 6";
+      }
+    }
+    try (SequenceFile.Reader file = new SequenceFile.Reader(job, SequenceFile.Reader.file(path))) {
+      CompressionCodec codec = file.isCompressed() ? file.getCompressionCodec() : null;
+      return codec == null || JobDemands.isNativeCodec(codec.getClass().getName()) ? null
+          : "the codec " + codec.getClass().getName() + " has no native form";
+    }
   }
 
   void describeTo(TaskSettings settings) {

@@ -16,6 +16,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.SequenceFile;
+import org.apache.hadoop.io.SequenceFile.CompressionType;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.compress.CompressionCodec;
@@ -233,19 +234,37 @@ final class NativeJobs {
     return folder;
   }
 
-  private Path writeSequences(KeyCase keys) throws IOException {
-    Path folder = Files.createDirectories(directory.resolve("sequences-" + keys));
+  private Path writeSequences(KeyCase keys, CompressionType compression,
+      Class<? extends CompressionCodec> codec, int records) throws IOException {
+    String name = "sequences-" + keys + "-" + compression + "-" + codec.getSimpleName();
+    Path folder = Files.createDirectories(directory.resolve(name));
     Supplier<Writable> source = keys.keys(3);
     try (SequenceFile.Writer writer = SequenceFile.createWriter(new Configuration(),
         SequenceFile.Writer.file(hadoopPath(folder.resolve("records"))),
         SequenceFile.Writer.keyClass(keys.type), SequenceFile.Writer.valueClass(Text.class),
-        SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE))) {
-      for (int i = 0; i < 3_000; i++) {
+        SequenceFile.Writer.compression(compression,
+            ReflectionUtils.newInstance(codec, new Configuration())))) {
+      for (int i = 0; i < records; i++) {
         Writable key = source.get();
         writer.append(key, new Text(key.toString()));
       }
     }
     return folder;
+  }
+
+  private void compareSequences(KeyCase keys, CompressionType compression,
+      Class<? extends CompressionCodec> codec, int records, long splitBytes) throws Exception {
+    compare("records by " + keys.type.getSimpleName() + ", compressed " + compression + " "
+        + codec.getSimpleName(), writeSequences(keys, compression, codec, records), splitBytes,
+        job -> {
+          job.setInputFormatClass(SequenceFileInputFormat.class);
+          job.setOutputKeyClass(keys.type);
+          job.setOutputValueClass(Text.class);
+        }, job -> {
+          mapNatively(job, "hummer.IdentityMapper");
+          mergeNatively(job);
+          reduceNatively(job, "hummer.IdentityReducer");
+        }, true);
   }
 
   /** Those in which most calls between the two languages are. */
@@ -265,6 +284,7 @@ final class NativeJobs {
           job.getConfiguration().set("hummer.libraries", library.toString());
         }, true);
     compareMerge(lines, 100_003, 1L << 20, null);
+    compareSequences(KeyCase.TEXT, CompressionType.BLOCK, SnappyCodec.class, 20_000, 1L << 30);
   }
 
   /** Bytes that Java has to read, from HDFS, plain and compressed. */
@@ -342,15 +362,12 @@ final class NativeJobs {
     }
     compareFromHdfs(lines, directory.resolve(GzipCodec.class.getSimpleName()));
     for (KeyCase keys : KeyCase.values()) {
-      compare("records by " + keys.type.getSimpleName(), writeSequences(keys), 20_011, job -> {
-        job.setInputFormatClass(SequenceFileInputFormat.class);
-        job.setOutputKeyClass(keys.type);
-        job.setOutputValueClass(Text.class);
-      }, job -> {
-        mapNatively(job, "hummer.IdentityMapper");
-        mergeNatively(job);
-        reduceNatively(job, "hummer.IdentityReducer");
-      }, true);
+      compareSequences(keys, CompressionType.NONE, DefaultCodec.class, 3_000, 20_011);
+    }
+    for (Class<? extends CompressionCodec> codec : List.of(GzipCodec.class, DefaultCodec.class,
+        Lz4Codec.class, SnappyCodec.class)) {
+      compareSequences(KeyCase.TEXT, CompressionType.BLOCK, codec, 400_000, 700_001);
+      compareSequences(KeyCase.BYTES, CompressionType.RECORD, codec, 20_000, 100_003);
     }
   }
 
