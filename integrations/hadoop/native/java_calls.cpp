@@ -150,9 +150,14 @@ JavaObject::~JavaObject() {
   if (object_ != nullptr) java_here()->DeleteGlobalRef(object_);
 }
 
+// Nothing is called while an exception is pending: an author's code may go on after a failure.
+bool JavaObject::may_call(JNIEnv* java) const {
+  return method_ != nullptr && java->ExceptionCheck() == JNI_FALSE;
+}
+
 Status JavaObject::call_with_bytes(std::string_view bytes) {
   JNIEnv* const java = java_here();
-  if (method_ == nullptr) return pending_failure();
+  if (!may_call(java)) return pending_failure();
   HUMMER_TRY(fits_a_buffer(bytes));
   const LocalReference<jobject> buffer(java, buffer_over(java, bytes));
   if (buffer.get() == nullptr) return pending_failure();
@@ -162,7 +167,7 @@ Status JavaObject::call_with_bytes(std::string_view bytes) {
 
 Result<jint> JavaObject::call_with_room(jlong number, char* room, std::size_t size_bytes) {
   JNIEnv* const java = java_here();
-  if (method_ == nullptr) return pending_failure();
+  if (!may_call(java)) return pending_failure();
   constexpr std::size_t most = std::numeric_limits<jint>::max();
   const auto room_bytes = static_cast<jlong>(size_bytes < most ? size_bytes : most);
   const LocalReference<jobject> buffer(java, java->NewDirectByteBuffer(room, room_bytes));
@@ -177,7 +182,7 @@ Result<jint> JavaObject::call_with_room(jlong number, char* room, std::size_t si
 
 Result<std::string_view> JavaObject::exchange_bytes(std::string_view bytes) {
   JNIEnv* const java = java_here();
-  if (method_ == nullptr) return pending_failure();
+  if (!may_call(java)) return pending_failure();
   HUMMER_TRY(fits_a_buffer(bytes));
   const LocalReference<jobject> buffer(java, buffer_over(java, bytes));
   if (buffer.get() == nullptr) return pending_failure();
@@ -186,7 +191,7 @@ Result<std::string_view> JavaObject::exchange_bytes(std::string_view bytes) {
 
 Result<std::string_view> JavaObject::call_for_bytes() {
   JNIEnv* const java = java_here();
-  if (method_ == nullptr) return pending_failure();
+  if (!may_call(java)) return pending_failure();
   return bytes_returned(java, java->CallObjectMethod(object_, method_));
 }
 

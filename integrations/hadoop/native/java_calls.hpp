@@ -1,8 +1,7 @@
 // What calls between C++ and Java need: this thread's JNIEnv, objects that are held, and texts.
 //
 //   JavaObject stream(java, object, "read", "(JLjava/nio/ByteBuffer;)I");   // and one method of it
-//   const jint got = stream.call_int(offset, buffer);
-//   if (got < 0 or java_has_failed()) ...
+//   Result<jint> got = stream.call_with_room(offset, room, size);
 //
 // Texts are UTF-8 here, and what Java has there: neither its modified UTF-8 nor bytes that are no
 // text get through to the other side.
@@ -53,7 +52,7 @@ class LocalReference {
 // An object of Java's that is held, and one of its methods.
 class JavaObject {
  public:
-  // A failure is pending in Java then, and stays: each call fails.
+  // Where Java has no such method an exception is pending, and each call fails.
   JavaObject(JNIEnv* java, jobject object, const char* method, const char* signature);
   ~JavaObject();
   JavaObject(const JavaObject&) = delete;
@@ -67,6 +66,8 @@ class JavaObject {
   Result<std::string_view> call_for_bytes();
 
  private:
+  bool may_call(JNIEnv* java) const;
+
   jobject object_ = nullptr;
   jmethodID method_ = nullptr;
 };

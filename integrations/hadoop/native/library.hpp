@@ -29,6 +29,12 @@ Object& object_of(jlong handle) {
   return *reinterpret_cast<Object*>(static_cast<std::uintptr_t>(handle));
 }
 
+// The native method `destroy` of a class whose handles are of such objects.
+template <typename Object>
+void destroy_object(JNIEnv*, jclass, jlong handle) {
+  delete &object_of<Object>(handle);
+}
+
 template <typename Function>
 JNINativeMethod method(const char* name, const char* signature, Function* function) {
   return {const_cast<char*>(name), const_cast<char*>(signature), reinterpret_cast<void*>(function)};

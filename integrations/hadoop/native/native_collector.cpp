@@ -102,13 +102,6 @@ jlongArray metrics(JNIEnv* java, jclass, jlong handle) {
                            combines ? job.class_combiner->records_out() : 0});
 }
 
-void destroy_collector(JNIEnv* java, jclass, jlong handle) {
-  guarded(java, [&] {
-    delete &object_of<JobCollector>(handle);
-    return Status();
-  });
-}
-
 }  // namespace
 
 jint register_collector(JNIEnv* java) {
@@ -117,7 +110,7 @@ jint register_collector(JNIEnv* java) {
       {method("create", "([Ljava/lang/String;Lhummer/hadoop/JobCombiner;)J", create_collector),
        method("collect", "(JLjava/nio/ByteBuffer;I)V", collect),
        method("finish", "(JLjava/lang/String;)V", finish), method("metrics", "(J)[J", metrics),
-       method("destroy", "(J)V", destroy_collector)});
+       method("destroy", "(J)V", destroy_object<JobCollector>)});
 }
 
 }  // namespace hummer::hadoop

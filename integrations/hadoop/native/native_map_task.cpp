@@ -59,13 +59,6 @@ jobjectArray counters_of_map_task(JNIEnv* java, jclass, jlong handle) {
   return java_counters(java, object_of<MapTask>(handle).counters());
 }
 
-void destroy_map_task(JNIEnv* java, jclass, jlong handle) {
-  guarded(java, [&] {
-    delete &object_of<MapTask>(handle);
-    return Status();
-  });
-}
-
 }  // namespace
 
 jint register_map_task(JNIEnv* java) {
@@ -78,7 +71,7 @@ jint register_map_task(JNIEnv* java) {
        method("mapBatch", "(JLjava/nio/ByteBuffer;I)V", map_batch),
        method("close", "(J)V", close_map_task), method("report", "(J)[J", report_of_map_task),
        method("counters", "(J)[Ljava/lang/String;", counters_of_map_task),
-       method("destroy", "(J)V", destroy_map_task)});
+       method("destroy", "(J)V", destroy_object<MapTask>)});
 }
 
 }  // namespace hummer::hadoop

@@ -104,25 +104,18 @@ jlongArray metrics_of_merge(JNIEnv* java, jclass, jlong handle) {
                     {metrics.outputs, metrics.spills, metrics.spilled_records, metrics.all_bytes});
 }
 
-void destroy_merge(JNIEnv* java, jclass, jlong handle) {
-  guarded(java, [&] {
-    delete &object_of<JobMerge>(handle);
-    return Status();
-  });
-}
-
 }  // namespace
 
 jint register_merge(JNIEnv* java) {
-  return register_methods(
-      java, "hummer/hadoop/NativeMerge",
-      {method("create", "([Ljava/lang/String;)J", create_merge),
-       method("reserve", "(JJ)J", reserve), method("begin", "(JJJJ)V", begin),
-       method("receive", "(JJLjava/nio/ByteBuffer;I)V", receive), method("check", "(JJ)V", check),
-       method("commit", "(JJ)V", commit), method("abort", "(JJ)V", abort),
-       method("finish", "(J)Z", finish_merge),
-       method("nextBatch", "(J)Ljava/nio/ByteBuffer;", next_batch),
-       method("metrics", "(J)[J", metrics_of_merge), method("destroy", "(J)V", destroy_merge)});
+  return register_methods(java, "hummer/hadoop/NativeMerge",
+                          {method("create", "([Ljava/lang/String;)J", create_merge),
+                           method("reserve", "(JJ)J", reserve), method("begin", "(JJJJ)V", begin),
+                           method("receive", "(JJLjava/nio/ByteBuffer;I)V", receive),
+                           method("check", "(JJ)V", check), method("commit", "(JJ)V", commit),
+                           method("abort", "(JJ)V", abort), method("finish", "(J)Z", finish_merge),
+                           method("nextBatch", "(J)Ljava/nio/ByteBuffer;", next_batch),
+                           method("metrics", "(J)[J", metrics_of_merge),
+                           method("destroy", "(J)V", destroy_object<JobMerge>)});
 }
 
 }  // namespace hummer::hadoop

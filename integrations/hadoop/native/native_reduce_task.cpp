@@ -38,13 +38,6 @@ jobjectArray counters_of_reduce_task(JNIEnv* java, jclass, jlong handle) {
   return java_counters(java, object_of<ReduceTask>(handle).counters());
 }
 
-void destroy_reduce_task(JNIEnv* java, jclass, jlong handle) {
-  guarded(java, [&] {
-    delete &object_of<ReduceTask>(handle);
-    return Status();
-  });
-}
-
 }  // namespace
 
 jint register_reduce_task(JNIEnv* java) {
@@ -56,7 +49,7 @@ jint register_reduce_task(JNIEnv* java) {
        method("run", "(J)V", run_reduce_task), method("stop", "(J)V", stop_reduce_task),
        method("report", "(J)[J", report_of_reduce_task),
        method("counters", "(J)[Ljava/lang/String;", counters_of_reduce_task),
-       method("destroy", "(J)V", destroy_reduce_task)});
+       method("destroy", "(J)V", destroy_object<ReduceTask>)});
 }
 
 }  // namespace hummer::hadoop

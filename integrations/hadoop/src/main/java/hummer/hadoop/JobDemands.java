@@ -129,6 +129,9 @@ final class JobDemands {
     }
     // The order is one of the bytes that Writable writes.
     Serializer<?> serializer = new SerializationFactory(job).getSerializer(keys);
+    if (serializer == null) {
+      throw new IOException("No serialization takes the class " + keys.getName() + ".");
+    }
     if (serializer.getClass().getEnclosingClass() != WritableSerialization.class) {
       throw new IOException(
           "Keys are serialized by " + serializer.getClass().getName() + ", not by Writable.");

@@ -2,7 +2,6 @@ package hummer.hadoop;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
@@ -19,13 +18,8 @@ final class MergedRecords implements RawKeyValueIterator {
   private final NativeMerge merge;
   private final boolean hasRecords;
   private final long allBytes;
-  private final DataInputBuffer key = new DataInputBuffer();
-  private final DataInputBuffer value = new DataInputBuffer();
+  private final BatchRecords records = new BatchRecords();
   private final Progress progress = new Progress();
-  private byte[] array = new byte[0];
-  private ByteBuffer heads = ByteBuffer.wrap(array);
-  private int size;
-  private int at;
   private long doneBytes;
   /** The first record was asked for, and is still with the merge. */
   private boolean isAhead;
@@ -51,13 +45,13 @@ final class MergedRecords implements RawKeyValueIterator {
   @Override
   public DataInputBuffer getKey() throws IOException {
     take();
-    return key;
+    return records.key;
   }
 
   @Override
   public DataInputBuffer getValue() throws IOException {
     take();
-    return value;
+    return records.value;
   }
 
   /** The first record, if it is still with the merge. */
@@ -69,34 +63,16 @@ final class MergedRecords implements RawKeyValueIterator {
   }
 
   private boolean advance() throws IOException {
-    if (at == size && !fill()) {
-      return false;
+    while (!records.next()) {
+      ByteBuffer batch = merge.nextBatch();
+      if (batch == null) {
+        progress.set(1);
+        return false;
+      }
+      doneBytes += batch.remaining();
+      progress.set(allBytes <= 0 ? 1 : Math.min(1, (float) doneBytes / allBytes));
+      records.set(batch);
     }
-    int keyBytes = RecordBuffer.keyBytes(heads, at);
-    int valueBytes = RecordBuffer.valueBytes(heads, at);
-    at += RecordBuffer.HEAD_BYTES;
-    key.reset(array, at, keyBytes);
-    at += keyBytes;
-    value.reset(array, at, valueBytes);
-    at += valueBytes;
-    return true;
-  }
-
-  private boolean fill() throws IOException {
-    ByteBuffer batch = merge.nextBatch();
-    if (batch == null) {
-      progress.set(1);
-      return false;
-    }
-    at = 0;
-    size = batch.remaining();
-    if (array.length < size) {
-      array = new byte[size];
-      heads = ByteBuffer.wrap(array).order(ByteOrder.nativeOrder());
-    }
-    batch.get(array, 0, size);
-    doneBytes += size;
-    progress.set(allBytes <= 0 ? 1 : Math.min(1, (float) doneBytes / allBytes));
     return true;
   }
 

@@ -2,6 +2,7 @@ package hummer.hadoop;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.ref.WeakReference;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.fs.Path;
@@ -43,8 +44,11 @@ public final class NativeShuffle<K, V> extends Shuffle<K, V> {
   private static final long LEAST_BYTES = 1L << 20;
   private static final long WAIT_MILLISECONDS = 1000;
 
-  /** Of the tasks of this process, for a native reducer, which Hadoop does not tell its shuffle. */
-  private static final Map<TaskAttemptID, NativeShuffle<?, ?>> SHUFFLES =
+  /**
+   * Of the tasks of this process, for a native reducer, which Hadoop does not tell its shuffle. It
+   * does not close the shuffle of a task that fails, so this holds none.
+   */
+  private static final Map<TaskAttemptID, WeakReference<NativeShuffle<?, ?>>> SHUFFLES =
       new ConcurrentHashMap<>();
 
   private TaskAttemptID attempt;
@@ -54,7 +58,8 @@ public final class NativeShuffle<K, V> extends Shuffle<K, V> {
 
   /** Null where the task has another one, or where Hadoop merges. */
   static NativeShuffle<?, ?> of(TaskAttemptID attempt) {
-    return SHUFFLES.get(attempt);
+    WeakReference<NativeShuffle<?, ?>> found = SHUFFLES.get(attempt);
+    return found == null ? null : found.get();
   }
 
   /** With all records still in it when a reducer begins. */
@@ -84,7 +89,7 @@ public final class NativeShuffle<K, V> extends Shuffle<K, V> {
     }
     reporter.getCounter(NativeMapOutputCollector.COUNTER_GROUP, NATIVE_TASKS).increment(1);
     LOG.info("Merges natively: {} bytes of memory", memoryOf(context.getJobConf()));
-    SHUFFLES.put(attempt, this);
+    SHUFFLES.put(attempt, new WeakReference<>(this));
     return new Manager<>(this, (Context<K, V>) context);
   }
 
@@ -111,7 +116,7 @@ public final class NativeShuffle<K, V> extends Shuffle<K, V> {
   public void close() {
     super.close();
     if (merge != null) {
-      SHUFFLES.remove(attempt, this);
+      SHUFFLES.remove(attempt);
       merge.close();
     }
   }

@@ -2,7 +2,6 @@ package hummer.hadoop;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.serializer.Deserializer;
@@ -20,46 +19,34 @@ final class RecordSink {
   private final TaskInputOutputContext<?, ?, Object, Object> context;
   private final Deserializer<Object> keyDeserializer;
   private final Deserializer<Object> valueDeserializer;
-  private final DataInputBuffer bytes = new DataInputBuffer();
-  private byte[] array = new byte[0];
+  private final BatchRecords records = new BatchRecords();
   private Object key;
   private Object value;
 
   RecordSink(TaskInputOutputContext<?, ?, Object, Object> context, Class<?> keyClass,
       Class<?> valueClass) throws IOException {
     this.context = context;
-    keyDeserializer = opened(context.getConfiguration(), keyClass);
-    valueDeserializer = opened(context.getConfiguration(), valueClass);
+    keyDeserializer = opened(context.getConfiguration(), keyClass, records.key);
+    valueDeserializer = opened(context.getConfiguration(), valueClass, records.value);
   }
 
   @SuppressWarnings("unchecked")
-  private Deserializer<Object> opened(Configuration job, Class<?> type) throws IOException {
+  private static Deserializer<Object> opened(Configuration job, Class<?> type,
+      DataInputBuffer from) throws IOException {
     Deserializer<?> deserializer = new SerializationFactory(job).getDeserializer(type);
     if (deserializer == null) {
       throw new IOException("No serialization takes the class " + type.getName() + ".");
     }
-    deserializer.open(bytes);
+    deserializer.open(from);
     return (Deserializer<Object>) deserializer;
   }
 
   /** Called by the native side. */
-  void take(ByteBuffer records) throws IOException, InterruptedException {
-    int size = records.remaining();
-    if (array.length < size) {
-      array = new byte[size];
-    }
-    records.get(array, 0, size);
-    ByteBuffer heads = ByteBuffer.wrap(array).order(ByteOrder.nativeOrder());
-    for (int at = 0; at < size; ) {
-      int keyBytes = RecordBuffer.keyBytes(heads, at);
-      int valueBytes = RecordBuffer.valueBytes(heads, at);
-      at += RecordBuffer.HEAD_BYTES;
-      bytes.reset(array, at, keyBytes);
+  void take(ByteBuffer batch) throws IOException, InterruptedException {
+    records.set(batch);
+    while (records.next()) {
       key = keyDeserializer.deserialize(key);
-      at += keyBytes;
-      bytes.reset(array, at, valueBytes);
       value = valueDeserializer.deserialize(value);
-      at += valueBytes;
       context.write(key, value);
     }
   }

@@ -267,15 +267,19 @@ final class NativeJobs {
         }, true);
   }
 
-  /** Those in which most calls between the two languages are. */
-  private void compareSome() throws Exception {
-    Path lines = writeLines("lines", null);
+  private void compareReducers(Path lines) throws Exception {
     compare("word count, all of it native", lines, 100_003, NativeJobs::wordCount, job -> {
       countWordsNatively(job);
       mergeNatively(job);
     }, true);
     compare("word count, reduced natively behind Hadoop's merge", lines, 100_003,
         NativeJobs::wordCount, NativeJobs::countWordsNatively, true);
+  }
+
+  /** Those in which most calls between the two languages are. */
+  private void compareSome() throws Exception {
+    Path lines = writeLines("lines", null);
+    compareReducers(lines);
     compareFromHdfs(lines, writeLines("compressed",
         ReflectionUtils.newInstance(GzipCodec.class, new Configuration())));
     compare("letters, through a partitioner in Java", lines, 1L << 30, NativeJobs::countLetters,
@@ -345,12 +349,7 @@ final class NativeJobs {
           mapNatively(job, "letters.LetterMapper");
           job.getConfiguration().set("hummer.libraries", library.toString());
         }, true);
-    compare("word count, all of it native", lines, 100_003, NativeJobs::wordCount, job -> {
-      countWordsNatively(job);
-      mergeNatively(job);
-    }, true);
-    compare("word count, reduced natively behind Hadoop's merge", lines, 100_003,
-        NativeJobs::wordCount, NativeJobs::countWordsNatively, true);
+    compareReducers(lines);
     for (long splitBytes : List.of(1L << 30, 20_011L)) {
       for (long memoryBytes : List.of(1L << 28, 1L << 20)) {
         compareMerge(lines, splitBytes, memoryBytes, null);
