@@ -1,7 +1,7 @@
 // TextReader: lines of a split. The format's description: hummer/batch/record_reader.hpp.
 //
-// Lines::hadoop are those of Hadoop's TextInputFormat: a "\r" without "\n" ends a line, too, and the
-// mark of UTF-8 at the begin of a file (EF BB BF) is left out.
+// Lines::hadoop are those of Hadoop's TextInputFormat: a "\r" without "\n" ends a line, too, and
+// the mark of UTF-8 at the begin of a file (EF BB BF) is left out.
 //
 // Thread: one. Memory: 256 KiB, or as much as the longest line takes. Errors: limit_exceeded, a
 // line of more than 1 GiB.

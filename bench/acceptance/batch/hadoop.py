@@ -4,6 +4,7 @@
         plugin = Plugin(item)             # Skipped without a JDK, or Maven to fetch Hadoop
         plugin.run("comparison")          # what it printed; a problem of the item where it fails
 """
+import hashlib
 import json
 import pathlib
 import subprocess
@@ -54,3 +55,19 @@ class Plugin:
         if not lines:
             raise Failed(f"{name} {' '.join(map(str, arguments))} did not run")
         return [json.loads(line) for line in lines]
+
+
+def output_of(job):
+    """What a job has left, as one hash."""
+    parts = sorted(pathlib.Path(job["output"]).glob("part-*"))
+    return hashlib.sha256(b"".join(part.read_bytes() for part in parts)).hexdigest()
+
+
+def expect_equal_sides(item, jobs):
+    """Of one workload: with Hadoop's collector, the native one and a native mapper (cases mapside)."""
+    jobs = list(jobs)
+    workload = jobs[0]["workload"]
+    item.expect(len({job["side"] for job in jobs}) == 3, f"{workload}: a side is missing")
+    item.expect(len({output_of(job) for job in jobs}) == 1, f"{workload}: the output differs")
+    item.expect(all((job["native_tasks"] > 0) == (job["side"] != "hadoop") for job in jobs),
+                f"{workload}: a job had another collector than it should have")

@@ -1,7 +1,5 @@
 #include "loaded_classes.hpp"
 
-#include <dlfcn.h>
-
 #include <map>
 #include <mutex>
 #include <string>
@@ -10,20 +8,10 @@
 
 #include <fmt/format.h>
 
+#include "platform/dynamic_library.hpp"
+
 namespace hummer::hadoop {
 namespace {
-
-// Java loads this library for itself alone; what class libraries need of the engine they look for
-// among what everybody sees.
-Status show_own_symbols() {
-  static const int own = 0;
-  Dl_info place{};
-  if (::dladdr(&own, &place) == 0 ||
-      ::dlopen(place.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) {
-    return {ErrorCode::internal, "the engine can't be shown to class libraries"};
-  }
-  return Status();
-}
 
 std::vector<std::string> paths_in(std::string_view libraries) {
   std::vector<std::string> paths;
@@ -51,15 +39,18 @@ Result<std::string> identity_of(Files& files, const std::vector<std::string>& pa
 Result<const batch::ClassLibraries*> loaded_classes(Files& files, std::string_view libraries) {
   static std::mutex mutex;
   // Never destroyed, as threads of Java's may outlive what C++ destroys at the end.
-  static auto& all = *new std::map<std::string, std::unique_ptr<batch::ClassLibraries>>;
+  static auto* const loaded_ones =
+      new std::map<std::string, std::unique_ptr<batch::ClassLibraries>>;
   const std::vector<std::string> paths = paths_in(libraries);
   const auto identity = identity_of(files, paths);
   if (!identity.ok()) return identity.status();
   const std::lock_guard lock(mutex);
-  auto& loaded = all[*identity];
+  auto& loaded = (*loaded_ones)[*identity];
   if (loaded == nullptr) {
     auto classes = std::make_unique<batch::ClassLibraries>();
-    if (!paths.empty()) HUMMER_TRY(show_own_symbols());
+    // Java loads this library for itself alone; what class libraries need of the engine they look
+    // for among what everybody sees.
+    if (!paths.empty()) HUMMER_TRY(show_symbols_of(&mutex));
     for (const std::string& path : paths) HUMMER_TRY(classes->load(files, path));
     loaded = std::move(classes);
   }

@@ -5,8 +5,8 @@
 //
 // Settings: reducer, libraries, define.NAME, number, attempt; key_class, value_class of what comes,
 // out_key_class, out_value_class of what goes. Records come from `merged`, or from Java, where
-// Hadoop has merged them: `source.next()` gives a batch (record_batch.hpp), an empty one at the end.
-// What the reducer gives out goes to `sink` by the batch.
+// Hadoop has merged them: `source.next()` gives a batch (record_batch.hpp), an empty one at the
+// end. What the reducer gives out goes to `sink` by the batch.
 //
 // Failures name what failed, and of reducers the key.
 #pragma once

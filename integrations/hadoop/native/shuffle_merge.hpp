@@ -17,8 +17,8 @@
 // A failure of commit(), reserve() or finish() is that of the disk, or a damaged output's. What has
 // come can't be had again then, so all of them fail from there on.
 //
-// Memory: `memory_bytes` for outputs, by what they are before compression, and a quarter of that for
-// buffers. Errors: those of outputs and of the disk.
+// Memory: `memory_bytes` for outputs, by what they are before compression, and a quarter of that
+// for buffers. Errors: those of outputs and of the disk.
 //
 // Thread: reserve() to commit() any, an output one at a time; the rest one.
 #pragma once

@@ -109,15 +109,12 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
         .set("spill_directory", spill.getParent().toUri().getPath());
     collector = new NativeCollector(settings, combiner.isEmpty()
         ? JobCombiner.create(job, task, reporter, keyClass, valueClass) : null);
-    batch = new RecordBatch(BATCH_BYTES, this::take);
     SerializationFactory serializations = new SerializationFactory(job);
     keySerializer = serializations.getSerializer(keyClass);
-    keySerializer.open(batch);
     valueSerializer = serializations.getSerializer(valueClass);
     if (valueSerializer == null) {
       throw new IOException("No serialization takes the class " + valueClass.getName() + ".");
     }
-    valueSerializer.open(batch);
     outputRecords = reporter.getCounter(TaskCounter.MAP_OUTPUT_RECORDS);
     outputBytes = reporter.getCounter(TaskCounter.MAP_OUTPUT_BYTES);
   }
@@ -150,11 +147,24 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     if (partition < 0 || partition >= demands.partitions) {
       throw new IOException("Illegal partition for " + key + " (" + partition + ")");
     }
+    if (batch == null) {
+      beginBatch();
+    }
     batch.beginRecord(partition);
     keySerializer.serialize(key);
     batch.endKey();
     valueSerializer.serialize(value);
     batch.endRecord();
+  }
+
+  /** With the first record: where the mapper is a native one none ever comes. */
+  private void beginBatch() throws IOException {
+    if (collector == null) {
+      throw new IOException("The native collector is closed.");
+    }
+    batch = new RecordBatch(BATCH_BYTES, this::take);
+    keySerializer.open(batch);
+    valueSerializer.open(batch);
   }
 
   private static IOException mismatch(String what, Class<?> expected, Object received) {
@@ -171,12 +181,14 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
 
   @Override
   public synchronized void flush() throws IOException {
-    if (batch == null) {
+    if (collector == null) {
       // Hadoop flushes again what has failed to flush.
       throw new IOException("The native collector is closed.");
     }
     try {
-      batch.handOver();
+      if (batch != null) {
+        batch.handOver();
+      }
       Path output = task.getMapOutputFile().getOutputFileForWrite(expectedBytes());
       finish(output.toUri().getPath());
       count(output);

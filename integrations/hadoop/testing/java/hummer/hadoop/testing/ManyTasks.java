@@ -20,6 +20,7 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
  */
 final class ManyTasks {
   private static final int LINE_BYTES = 64;
+  private static final int WARM_UP_ROUNDS = 2;
 
   private final Path directory;
   private final Path library;
@@ -81,7 +82,9 @@ final class ManyTasks {
     int tasks = Integer.parseInt(arguments[2]);
     long mostBytes = Long.parseLong(arguments[3]) << 20;
     // So that all is loaded, compiled and allocated once.
-    many.run(tasks / 2);
+    for (int round = 0; round < WARM_UP_ROUNDS; round++) {
+      many.run(tasks / 2);
+    }
     System.gc();
     long bytes = residentBytes();
     int files = openFiles();
