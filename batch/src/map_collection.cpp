@@ -22,15 +22,6 @@ std::size_t takes_at_once(const JobRun& run) {
 
 }  // namespace
 
-Status GuardedCombiner::combine(GroupReader& group, RecordBuffer& out) {
-  const std::uint64_t records_before = group.records();
-  const std::size_t emitted_before = out.records();
-  HUMMER_TRY(call_guarded("the combiner", [&] { return combiner_->combine(group, out); }));
-  records_in_ += group.records() - records_before;
-  records_out_ += out.records() - emitted_before;
-  return Status();
-}
-
 Result<std::unique_ptr<MapCollection>> MapCollection::create(JobRun& run, std::uint32_t number) {
   std::unique_ptr<MapCollection> collection(new MapCollection(run, number));
   HUMMER_TRY(collection->open());

@@ -21,24 +21,11 @@
 
 #include "batch/output_collector.hpp"
 #include "folded_output.hpp"
+#include "guarded_combiner.hpp"
 #include "job_run.hpp"
 #include "task_outputs.hpp"
 
 namespace hummer::batch {
-
-// A combiner that says what it did, and does not throw.
-class GuardedCombiner final : public Combiner {
- public:
-  explicit GuardedCombiner(std::unique_ptr<Combiner> combiner) : combiner_(std::move(combiner)) {}
-  Status combine(GroupReader& group, RecordBuffer& out) override;
-  std::uint64_t records_in() const { return records_in_; }
-  std::uint64_t records_out() const { return records_out_; }
-
- private:
-  const std::unique_ptr<Combiner> combiner_;
-  std::uint64_t records_in_ = 0;
-  std::uint64_t records_out_ = 0;
-};
 
 class MapCollection {
  public:

@@ -15,6 +15,14 @@ constexpr std::size_t first_buffer_bytes = std::size_t{256} << 10;
 constexpr std::size_t most_line_bytes = std::size_t{1} << 30;
 constexpr std::size_t span_lines = 1024;
 constexpr std::uint64_t behind_split_bytes = std::uint64_t{4} << 10;
+constexpr std::string_view utf8_mark = "\xEF\xBB\xBF";
+
+// Where the byte is in [from, end); `end` where it is not.
+std::size_t find_byte(const char* data, std::size_t from, std::size_t end, char byte) {
+  if (from == end) return end;
+  const void* const found = std::memchr(data + from, byte, end - from);
+  return found == nullptr ? end : static_cast<std::size_t>(static_cast<const char*>(found) - data);
+}
 
 }  // namespace
 
@@ -23,15 +31,23 @@ Status TextReader::open(std::unique_ptr<SplitInput> input) {
   buffer_.resize(first_buffer_bytes);
   keys_.resize(span_lines);
   views_.reserve(span_lines);
-  if (input_->begin() == 0) return Status();
+  if (input_->begin() == 0) return lines_ == Lines::hadoop ? pass_over_mark() : Status();
   // A line that ends right before the split is over, so the byte before it is looked at.
   buffer_offset_ = input_->begin() - 1;
   return pass_over_line();
 }
 
+Status TextReader::pass_over_mark() {
+  while (filled_ < utf8_mark.size() && !has_ended_) HUMMER_TRY(fill());
+  has_mark_ = std::string_view(buffer_.data(), filled_).starts_with(utf8_mark);
+  if (has_mark_) at_ = utf8_mark.size();
+  return Status();
+}
+
 Status TextReader::fill() {
   std::memmove(buffer_.data(), buffer_.data() + at_, filled_ - at_);
   buffer_offset_ += at_;
+  next_newline_ = std::max(next_newline_, at_) - at_;
   filled_ -= std::exchange(at_, 0);
   if (filled_ == buffer_.size()) {
     if (buffer_.size() >= most_line_bytes) {
@@ -53,16 +69,42 @@ Status TextReader::fill() {
   return Status();
 }
 
+std::optional<TextReader::LineEnd> TextReader::find_end(std::size_t at) {
+  if (lines_ == Lines::hadoop) return find_hadoop_end(at);
+  const char* const data = buffer_.data();
+  const std::size_t newline = find_byte(data, at, filled_, '\n');
+  if (newline == filled_) return std::nullopt;
+  const bool has_return = newline > at && data[newline - 1] == '\r';
+  return LineEnd{has_return ? newline - 1 : newline, newline + 1};
+}
+
+// Where lines end with "\r" alone a newline may be far away, and is looked for once.
+std::optional<TextReader::LineEnd> TextReader::find_hadoop_end(std::size_t at) {
+  const char* const data = buffer_.data();
+  if (next_newline_ < at || next_newline_ == filled_ || data[next_newline_] != '\n') {
+    next_newline_ = find_byte(data, std::max(at, next_newline_), filled_, '\n');
+  }
+  const std::size_t end = find_byte(data, at, next_newline_, '\r');
+  if (end == next_newline_) {
+    if (end == filled_) return std::nullopt;
+    return LineEnd{end, end + 1};
+  }
+  // What follows it says whether it is the whole end of the line.
+  if (end + 1 == filled_) return has_ended_ ? std::optional(LineEnd{end, filled_}) : std::nullopt;
+  return LineEnd{end, data[end + 1] == '\n' ? end + 2 : end + 1};
+}
+
 Status TextReader::pass_over_line() {
   for (;;) {
     HUMMER_TRY(fill());
-    const void* const found = std::memchr(buffer_.data(), '\n', filled_);
-    if (found != nullptr) {
-      at_ = static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data()) + 1;
+    if (const auto end = find_end(0)) {
+      at_ = end->next;
       return Status();
     }
     at_ = filled_;
     if (has_ended_) return Status();
+    // It may be the first half of the line's end.
+    if (filled_ > 0 && buffer_[filled_ - 1] == '\r') --at_;
   }
 }
 
@@ -74,15 +116,12 @@ inline void TextReader::add_line(std::size_t begin, std::size_t end) {
 }
 
 void TextReader::cut_lines() {
-  const char* const data = buffer_.data();
   const std::uint64_t split_end = input_->end();
   while (views_.size() < span_lines && at_ < filled_ && offset_of(at_) < split_end) {
-    const auto* const found =
-        static_cast<const char*>(std::memchr(data + at_, '\n', filled_ - at_));
-    if (found == nullptr) return;
-    const auto end = static_cast<std::size_t>(found - data);
-    add_line(at_, end > at_ && data[end - 1] == '\r' ? end - 1 : end);
-    at_ = end + 1;
+    const auto end = find_end(at_);
+    if (!end.has_value()) return;
+    add_line(at_, end->content);
+    at_ = end->next;
   }
 }
 
@@ -99,6 +138,11 @@ Result<std::span<const RecordView>> TextReader::next() {
       break;
     }
     HUMMER_TRY(fill());
+  }
+  // With its mark the first line begins where the file does.
+  if (has_mark_ && !views_.empty()) {
+    put_big_endian(keys_.front().data(), std::uint64_t{0});
+    has_mark_ = false;
   }
   return std::span<const RecordView>(views_);
 }

@@ -7,8 +7,11 @@
 namespace hummer::batch::text_reader_test {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text, std::uint64_t begin, std::uint64_t end) {
-  TextReader reader;
+using Lines = TextReader::Lines;
+
+std::vector<std::string> lines_of(const std::string& text, std::uint64_t begin, std::uint64_t end,
+                                  Lines form = Lines::plain) {
+  TextReader reader(form);
   EXPECT_TRUE(reader.open(std::make_unique<TextSplitForTest>(text, begin, end)).ok());
   std::vector<std::string> lines;
   for (;;) {
@@ -28,20 +31,64 @@ TEST(TextReader, CutsLines) {
   EXPECT_TRUE(lines_of("", 0, 0).empty());
 }
 
+TEST(TextReader, CutsLinesAsHadoopDoes) {
+  const auto lines = [](const std::string& text) {
+    return lines_of(text, 0, text.size(), Lines::hadoop);
+  };
+  EXPECT_EQ(lines("a\rb\r\nc\n\rd\r"), (std::vector<std::string>{"a", "b", "c", "", "d"}));
+  EXPECT_EQ(lines("\xEF\xBB\xBF"
+                  "a\n\xEF\xBB\xBF"),
+            (std::vector<std::string>{"a", "\xEF\xBB\xBF"}));
+  EXPECT_EQ(lines("\xEF\xBB"), (std::vector<std::string>{"\xEF\xBB"}));
+  EXPECT_TRUE(lines("\xEF\xBB\xBF").empty());
+  EXPECT_TRUE(lines("").empty());
+}
+
+TEST(TextReader, AMarkDoesNotMoveTheFirstLine) {
+  TextReader reader(Lines::hadoop);
+  ASSERT_TRUE(reader
+                  .open(std::make_unique<TextSplitForTest>("\xEF\xBB\xBF"
+                                                           "ab\ncd\n",
+                                                           0, 9))
+                  .ok());
+  const auto records = reader.next();
+  ASSERT_TRUE(records.ok());
+  ASSERT_EQ(records->size(), 2U);
+  EXPECT_EQ(reader.place_of((*records)[0]), "'text', line at byte 0");
+  EXPECT_EQ(reader.place_of((*records)[1]), "'text', line at byte 6");
+}
+
+// Lines whose ends are at the end of a buffer, and those that "\r" alone ends.
+TEST(TextReader, HadoopLinesDoNotDependOnBuffers) {
+  std::string text;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 400'000; ++i) {
+    expected.emplace_back(static_cast<std::size_t>(i % 3), 'x');
+    text += expected.back() + (i % 7 == 0 ? "\r\n" : "\r");
+  }
+  EXPECT_EQ(lines_of(text, 0, text.size(), Lines::hadoop), expected);
+}
+
 // Wherever a text is cut, each of its lines belongs to one split.
-TEST(TextReader, EachLineBelongsToOneSplit) {
-  const std::string text = "first\n\nthe third line\nx\n\n\nlast, without an end";
-  const std::vector<std::string> all = lines_of(text, 0, text.size());
+void expect_whole(const std::string& text, Lines form) {
+  const std::vector<std::string> all = lines_of(text, 0, text.size(), form);
   for (std::size_t one = 1; one < text.size(); ++one) {
     for (std::size_t other = one; other <= text.size(); ++other) {
-      std::vector<std::string> lines = lines_of(text, 0, one);
-      for (const std::string& line : lines_of(text, one, other)) lines.push_back(line);
+      std::vector<std::string> lines = lines_of(text, 0, one, form);
+      for (const std::string& line : lines_of(text, one, other, form)) lines.push_back(line);
       if (other < text.size()) {
-        for (const std::string& line : lines_of(text, other, text.size())) lines.push_back(line);
+        for (const std::string& line : lines_of(text, other, text.size(), form)) {
+          lines.push_back(line);
+        }
       }
       EXPECT_EQ(lines, all) << one << ", " << other;
     }
   }
+}
+
+TEST(TextReader, EachLineBelongsToOneSplit) {
+  expect_whole("first\n\nthe third line\nx\n\n\nlast, without an end", Lines::plain);
+  expect_whole("first\r\rthe third\r\nx\n\r\n\nlast, without an end", Lines::hadoop);
 }
 
 TEST(TextReader, TakesLinesLongerThanItsBuffer) {

@@ -5,7 +5,6 @@ import com.github.luben.zstd.ZstdOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.lang.reflect.Proxy;
 import java.net.URI;
 import java.util.Arrays;
 import org.apache.hadoop.conf.Configuration;
@@ -20,6 +19,7 @@ import org.apache.hadoop.io.compress.CompressionInputStream;
 import org.apache.hadoop.io.compress.CompressionOutputStream;
 import org.apache.hadoop.io.compress.Compressor;
 import org.apache.hadoop.io.compress.Decompressor;
+import org.apache.hadoop.io.compress.DefaultCodec;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
@@ -79,26 +79,11 @@ public final class HadoopSegments {
     return bytes;
   }
 
-  /** Streams of zstd frames, without compressors, of which there are idle ones for IFile. */
-  private static final class ZstdStreams implements CompressionCodec {
-    private static Object idle(Class<?> type) {
-      return Proxy.newProxyInstance(
-          type.getClassLoader(),
-          new Class<?>[] {type},
-          (proxy, method, words) -> {
-            Class<?> result = method.getReturnType();
-            if (method.getName().equals("equals")) {
-              return proxy == words[0];
-            }
-            return result == boolean.class
-                ? (Object) false
-                : result == int.class ? (Object) System.identityHashCode(proxy)
-                : result == long.class ? (Object) 0L : null;
-          });
-    }
-
+  /** Streams of zstd frames. What compressors IFile asks for are those of zlib, and are left idle. */
+  private static final class ZstdStreams extends DefaultCodec {
     @Override
-    public CompressionOutputStream createOutputStream(OutputStream out) throws IOException {
+    public CompressionOutputStream createOutputStream(OutputStream out, Compressor idle)
+        throws IOException {
       ZstdOutputStream zstd = new ZstdOutputStream(out);
       zstd.setCloseFrameOnFlush(true);
       return new CompressionOutputStream(out) {
@@ -129,23 +114,8 @@ public final class HadoopSegments {
     }
 
     @Override
-    public CompressionOutputStream createOutputStream(OutputStream out, Compressor compressor)
+    public CompressionInputStream createInputStream(InputStream in, Decompressor idle)
         throws IOException {
-      return createOutputStream(out);
-    }
-
-    @Override
-    public Class<? extends Compressor> getCompressorType() {
-      return Compressor.class;
-    }
-
-    @Override
-    public Compressor createCompressor() {
-      return (Compressor) idle(Compressor.class);
-    }
-
-    @Override
-    public CompressionInputStream createInputStream(InputStream in) throws IOException {
       ZstdInputStream zstd = new ZstdInputStream(in);
       return new CompressionInputStream(in) {
         @Override
@@ -161,27 +131,6 @@ public final class HadoopSegments {
         @Override
         public void resetState() {}
       };
-    }
-
-    @Override
-    public CompressionInputStream createInputStream(InputStream in, Decompressor decompressor)
-        throws IOException {
-      return createInputStream(in);
-    }
-
-    @Override
-    public Class<? extends Decompressor> getDecompressorType() {
-      return Decompressor.class;
-    }
-
-    @Override
-    public Decompressor createDecompressor() {
-      return (Decompressor) idle(Decompressor.class);
-    }
-
-    @Override
-    public String getDefaultExtension() {
-      return ".zst";
     }
   }
 
@@ -261,7 +210,7 @@ public final class HadoopSegments {
       if (!NAMES[number].equals("zstd")) {
         return "missing " + lacks;
       }
-      codec = new ZstdStreams();
+      codec = ReflectionUtils.newInstance(ZstdStreams.class, configuration);
       by = " by zstd-jni";
     }
     try {

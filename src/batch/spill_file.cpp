@@ -6,7 +6,6 @@
 namespace hummer::batch {
 namespace {
 
-// A file that was opened when it was empty, and has been written since.
 class WrittenFile final : public ReadableFile {
  public:
   WrittenFile(std::unique_ptr<ReadableFile> file, std::uint64_t size_bytes)
@@ -39,6 +38,11 @@ Status append_some(std::span<const RecordView> records, SegmentWriter& writer,
 }
 
 }  // namespace
+
+std::unique_ptr<ReadableFile> written_file(std::unique_ptr<ReadableFile> file,
+                                           std::uint64_t size_bytes) {
+  return std::make_unique<WrittenFile>(std::move(file), size_bytes);
+}
 
 Result<AppendedRecords> append_all(RecordStream& stream, SegmentWriter& writer) {
   AppendedRecords appended;
@@ -111,8 +115,7 @@ Status SpillWriter::end_partition() {
 
 Result<SpillFile> SpillWriter::finish() {
   HUMMER_TRY(file_.writable->close());
-  auto written =
-      std::make_unique<WrittenFile>(std::move(file_.readable), file_.writable->size_bytes());
+  auto written = written_file(std::move(file_.readable), file_.writable->size_bytes());
   return SpillFile(std::move(written), codec_, std::move(segments_), appended_.largest_bytes);
 }
 

@@ -30,6 +30,10 @@ struct AppendedRecords {
 // Appends the records of a stream to a segment.
 Result<AppendedRecords> append_all(RecordStream& stream, SegmentWriter& writer);
 
+// A file that was opened when it was empty, and has so many bytes since.
+std::unique_ptr<ReadableFile> written_file(std::unique_ptr<ReadableFile> file,
+                                           std::uint64_t size_bytes);
+
 class SpillFile {
  public:
   SpillFile(std::unique_ptr<ReadableFile> file, Codec codec, std::vector<SegmentPlace> segments,

@@ -32,4 +32,9 @@ class DynamicLibrary {
 Result<std::unique_ptr<DynamicLibrary>> load_dynamic_library(std::string_view bytes,
                                                              const std::string& name);
 
+// Of a library that was not loaded for all of the process, such as a plug-in: what it exports is
+// visible to those that are loaded from now on. `place`: anything that lies in it. internal, where
+// the dynamic linker does not know it.
+Status show_symbols_of(const void* place);
+
 }  // namespace hummer

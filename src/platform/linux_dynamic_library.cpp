@@ -51,6 +51,15 @@ Result<Descriptor> make_file(const std::string& name) {
 
 }  // namespace
 
+Status show_symbols_of(const void* place) {
+  Dl_info library{};
+  if (::dladdr(place, &library) == 0 ||
+      ::dlopen(library.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL) == nullptr) {
+    return {ErrorCode::internal, "the symbols of a library can't be shown to others"};
+  }
+  return {};
+}
+
 Result<std::unique_ptr<DynamicLibrary>> load_dynamic_library(std::string_view bytes,
                                                              const std::string& name) {
   Result<Descriptor> file = make_file(name);

@@ -6,7 +6,6 @@
 // several calls. So calls between the two languages are few, and memory stays bounded.
 //
 //   JavaCombiner combiner(java, object, order);
-//   combiner.enter(java);                 // at the begin of each call from Java
 //
 // A failure in Java stays pending there, and the stream fails.
 //
@@ -19,28 +18,17 @@
 
 #include <hummer/batch/key_order.hpp>
 #include "batch/stream_combiner.hpp"
+#include "java_calls.hpp"
 
 namespace hummer::hadoop {
 
 class JavaCombiner final : public batch::StreamCombiner {
  public:
   JavaCombiner(JNIEnv* java, jobject combiner, batch::KeyOrder order);
-  ~JavaCombiner() override;
-  JavaCombiner(const JavaCombiner&) = delete;
-  JavaCombiner& operator=(const JavaCombiner&) = delete;
-
-  void enter(JNIEnv* java) { java_ = java; }
-
   std::unique_ptr<batch::RecordStream> combine(batch::RecordStream& stream) override;
 
-  // Java combines a chunk: what is left of it, which holds until the next call.
-  Result<std::string_view> call(std::string_view chunk);
-  batch::KeyOrder order() const { return order_; }
-
  private:
-  JNIEnv* java_;
-  jobject combiner_;
-  jmethodID method_ = nullptr;
+  JavaObject combiner_;
   const batch::KeyOrder order_;
 };
 

@@ -8,12 +8,15 @@
 //   HUMMER_TRY(for_each_record(bytes, [&](std::uint32_t partition, std::string_view key,
 //                                         std::string_view value) { ... return Status(); }));
 //
+//   append_head(batch, head);                       // to a std::string; then key and value
+//
 // Failures: internal, where the lengths are not those of the batch, which is our own mistake; else
 // that of the function, which ends the walk.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include <hummer/status.hpp>
@@ -25,6 +28,10 @@ struct RecordHead {
   std::uint32_t key_bytes;
   std::uint32_t value_bytes;
 };
+
+inline void append_head(std::string& batch, RecordHead head) {
+  batch.append(reinterpret_cast<const char*>(&head), sizeof head);
+}
 
 template <typename Function>
 Status for_each_record(std::string_view batch, Function&& function) {

@@ -3,7 +3,6 @@ package hummer.hadoop;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.io.serializer.SerializationFactory;
 import org.apache.hadoop.io.serializer.Serializer;
@@ -25,16 +24,15 @@ import org.apache.hadoop.util.Progress;
 final class JobCombiner<K, V> {
   private static final int OUTPUT_BYTES = 64 * 1024;
 
-  private final CombinerAccess.Runner<K, V> combiner;
+  private final TaskAccess.Runner<K, V> combiner;
   private final TaskReporter reporter;
   private final Counters.Counter outputRecords;
   private final RecordBuffer output = new RecordBuffer(OUTPUT_BYTES);
   private final Serializer<K> keySerializer;
   private final Serializer<V> valueSerializer;
-  /** The chunk: Hadoop's readers take arrays. */
-  private byte[] input = new byte[0];
+  private final BatchRecords input = new BatchRecords();
 
-  private JobCombiner(CombinerAccess.Runner<K, V> combiner, JobConf job, TaskReporter reporter,
+  private JobCombiner(TaskAccess.Runner<K, V> combiner, JobConf job, TaskReporter reporter,
       Class<K> keyClass, Class<V> valueClass) throws IOException {
     this.combiner = combiner;
     this.reporter = reporter;
@@ -49,7 +47,7 @@ final class JobCombiner<K, V> {
   /** Null where the job has none. */
   static <K, V> JobCombiner<K, V> create(JobConf job, MapTask task, TaskReporter reporter,
       Class<K> keyClass, Class<V> valueClass) throws IOException, ClassNotFoundException {
-    CombinerAccess.Runner<K, V> combiner = CombinerAccess.runnerOf(job, task.getTaskID(),
+    TaskAccess.Runner<K, V> combiner = TaskAccess.runnerOf(job, task.getTaskID(),
         reporter.getCounter(TaskCounter.COMBINE_INPUT_RECORDS), reporter);
     return combiner == null ? null
         : new JobCombiner<>(combiner, job, reporter, keyClass, valueClass);
@@ -58,14 +56,10 @@ final class JobCombiner<K, V> {
   /** Called by the native side. What it gives back holds until the next call. */
   ByteBuffer combine(ByteBuffer records) throws IOException {
     reporter.progress();
-    int sizeBytes = records.remaining();
-    if (input.length < sizeBytes) {
-      input = new byte[sizeBytes];
-    }
-    records.get(input, 0, sizeBytes);
+    input.set(records);
     output.clear();
     try {
-      combiner.combine(new Chunk(sizeBytes), this::add);
+      combiner.combine(new Chunk(), this::add);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("The combiner was interrupted.");
@@ -86,41 +80,21 @@ final class JobCombiner<K, V> {
 
   /** The records of the chunk, as Hadoop's runner of combiners asks for them. */
   private final class Chunk implements RawKeyValueIterator {
-    private final ByteBuffer heads;
-    private final int end;
-    private final DataInputBuffer key = new DataInputBuffer();
-    private final DataInputBuffer value = new DataInputBuffer();
     private final Progress progress = new Progress();
-    private int at;
-
-    Chunk(int sizeBytes) {
-      heads = ByteBuffer.wrap(input).order(ByteOrder.nativeOrder());
-      end = sizeBytes;
-    }
 
     @Override
     public boolean next() {
-      if (at == end) {
-        return false;
-      }
-      int keyBytes = heads.getInt(at + 4);
-      int valueBytes = heads.getInt(at + 8);
-      at += RecordBuffer.HEAD_BYTES;
-      key.reset(input, at, keyBytes);
-      at += keyBytes;
-      value.reset(input, at, valueBytes);
-      at += valueBytes;
-      return true;
+      return input.next();
     }
 
     @Override
     public DataInputBuffer getKey() {
-      return key;
+      return input.key;
     }
 
     @Override
     public DataInputBuffer getValue() {
-      return value;
+      return input.value;
     }
 
     @Override

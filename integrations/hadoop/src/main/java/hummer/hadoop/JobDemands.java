@@ -90,9 +90,17 @@ final class JobDemands {
     }
     keyClass = keysOf(job);
     codec = codecOf(job);
+    refuseEncryption(job);
+  }
+
+  static void refuseEncryption(JobConf job) throws IOException {
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new IOException("Map output is to be encrypted, which the native collector can't do.");
     }
+  }
+
+  static boolean isNativeCodec(String className) {
+    return NATIVE_CODECS.containsKey(className);
   }
 
   private static void addOrder(Class<?> keys, Class<?> comparator) {
@@ -107,7 +115,7 @@ final class JobDemands {
     return (long) megabytes << 20;
   }
 
-  private static String keysOf(JobConf job) throws IOException {
+  static String keysOf(JobConf job) throws IOException {
     Class<?> keys = job.getMapOutputKeyClass();
     String order = NATIVE_ORDERS.get(keys.getName());
     if (order == null) {
@@ -121,6 +129,9 @@ final class JobDemands {
     }
     // The order is one of the bytes that Writable writes.
     Serializer<?> serializer = new SerializationFactory(job).getSerializer(keys);
+    if (serializer == null) {
+      throw new IOException("No serialization takes the class " + keys.getName() + ".");
+    }
     if (serializer.getClass().getEnclosingClass() != WritableSerialization.class) {
       throw new IOException(
           "Keys are serialized by " + serializer.getClass().getName() + ", not by Writable.");
@@ -128,7 +139,7 @@ final class JobDemands {
     return keys.getName();
   }
 
-  private static String codecOf(JobConf job) throws IOException {
+  static String codecOf(JobConf job) throws IOException {
     if (!job.getCompressMapOutput()) {
       return NO_CODEC;
     }

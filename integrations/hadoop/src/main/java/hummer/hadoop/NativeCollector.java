@@ -19,6 +19,9 @@ final class NativeCollector implements AutoCloseable {
     final long spilledBytes;
     final long merges;
     final long writtenRecords;
+    /** Of a combiner of a class library. */
+    final long combinedRecords;
+    final long recordsAfterCombining;
 
     private Metrics(long[] values) {
       spills = values[0];
@@ -26,6 +29,8 @@ final class NativeCollector implements AutoCloseable {
       spilledBytes = values[2];
       merges = values[3];
       writtenRecords = values[4];
+      combinedRecords = values[5];
+      recordsAfterCombining = values[6];
     }
   }
 
@@ -38,11 +43,17 @@ final class NativeCollector implements AutoCloseable {
   private IOException failure;
 
   /** The combiner may be null. */
-  NativeCollector(JobDemands demands, String spillDirectory, JobCombiner<?, ?> combiner)
-      throws IOException {
+  NativeCollector(TaskSettings settings, JobCombiner<?, ?> combiner) throws IOException {
     NativeLibrary.load();
-    handle = create(demands.partitions, demands.memoryBytes, demands.keyClass, demands.codec,
-        spillDirectory, combiner);
+    handle = create(settings.toArray(), combiner);
+  }
+
+  /** What the native side knows it by, for those that put records into it there. */
+  long handle() throws IOException {
+    if (handle == 0) {
+      throw new IOException("The native collector is closed.");
+    }
+    return handle;
   }
 
   /** Takes the records of a batch, the first so many bytes of a direct buffer. */
@@ -56,10 +67,7 @@ final class NativeCollector implements AutoCloseable {
   }
 
   Metrics metrics() throws IOException {
-    if (handle == 0) {
-      throw new IOException("The native collector is closed.");
-    }
-    return new Metrics(metrics(handle));
+    return new Metrics(metrics(handle()));
   }
 
   @Override
@@ -74,9 +82,7 @@ final class NativeCollector implements AutoCloseable {
     if (failure != null) {
       throw new IOException("The native collector has failed before.", failure);
     }
-    if (handle == 0) {
-      throw new IOException("The native collector is closed.");
-    }
+    handle();
     try {
       call.run();
     } catch (IOException e) {
@@ -85,8 +91,8 @@ final class NativeCollector implements AutoCloseable {
     }
   }
 
-  private static native long create(int partitions, long memoryBytes, String keyClass,
-      String codec, String spillDirectory, JobCombiner<?, ?> combiner) throws IOException;
+  private static native long create(String[] settings, JobCombiner<?, ?> combiner)
+      throws IOException;
 
   private static native void collect(long handle, ByteBuffer records, int sizeBytes)
       throws IOException;

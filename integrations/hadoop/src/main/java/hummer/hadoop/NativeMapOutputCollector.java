@@ -2,6 +2,8 @@ package hummer.hadoop;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -13,6 +15,7 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.mapred.MapTask;
 import org.apache.hadoop.mapred.Task.TaskReporter;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,9 +42,12 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private static final int BATCH_BYTES = 256 * 1024;
   private static final long INDEX_BYTES_PER_PARTITION = 24;
   private static final long ENDS_BYTES_PER_PARTITION = 150;
-  private static final long PROGRESS_MILLISECONDS = 1000;
   /** As Hadoop's collector has it: the shuffle service may be another user of the same group. */
   private static final FsPermission FILE_PERMISSION = new FsPermission((short) 0640);
+
+  /** Of the tasks of this process, for a native mapper, which Hadoop does not tell its collector. */
+  private static final Map<TaskAttemptID, NativeMapOutputCollector<?, ?>> COLLECTORS =
+      new ConcurrentHashMap<>();
 
   private JobDemands demands;
   private Configuration configuration;
@@ -56,6 +62,11 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private Counters.Counter outputRecords;
   private Counters.Counter outputBytes;
 
+  /** Null where the task has another one. */
+  static NativeMapOutputCollector<?, ?> of(TaskAttemptID attempt) {
+    return COLLECTORS.get(attempt);
+  }
+
   @Override
   public void init(Context context) throws IOException, ClassNotFoundException {
     reporter = context.getReporter();
@@ -69,6 +80,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       giveWay();
       throw new IOException("This Hadoop is another one than the native collector is for: " + e, e);
     }
+    COLLECTORS.put(task.getTaskID(), this);
     reporter.getCounter(COUNTER_GROUP, NATIVE_TASKS).increment(1);
     LOG.info("Collects natively: {} partitions, keys {}, codec {}, {} bytes of memory",
         demands.partitions, demands.keyClass, demands.codec, demands.memoryBytes);
@@ -89,19 +101,37 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     valueClass = (Class<V>) job.getMapOutputValueClass();
     // Spill files have no names, so the place of the first one names the folder of all.
     Path spill = task.getMapOutputFile().getSpillFileForWrite(0, demands.memoryBytes);
-    collector = new NativeCollector(demands, spill.getParent().toUri().getPath(),
-        JobCombiner.create(job, task, reporter, keyClass, valueClass));
-    batch = new RecordBatch(BATCH_BYTES, this::take);
+    String combiner = job.getTrimmed(TaskSettings.COMBINER, "");
+    TaskSettings settings = new TaskSettings().setLibraries(job)
+        .set("partitions", demands.partitions).set("memory_bytes", demands.memoryBytes)
+        .set("key_class", keyClass.getName()).set("value_class", valueClass.getName())
+        .set("codec", demands.codec).set("combiner", combiner)
+        .set("spill_directory", spill.getParent().toUri().getPath());
+    collector = new NativeCollector(settings, combiner.isEmpty()
+        ? JobCombiner.create(job, task, reporter, keyClass, valueClass) : null);
     SerializationFactory serializations = new SerializationFactory(job);
     keySerializer = serializations.getSerializer(keyClass);
-    keySerializer.open(batch);
     valueSerializer = serializations.getSerializer(valueClass);
     if (valueSerializer == null) {
       throw new IOException("No serialization takes the class " + valueClass.getName() + ".");
     }
-    valueSerializer.open(batch);
     outputRecords = reporter.getCounter(TaskCounter.MAP_OUTPUT_RECORDS);
     outputBytes = reporter.getCounter(TaskCounter.MAP_OUTPUT_BYTES);
+  }
+
+  /** For a native mapper, which puts its records there and counts them here. */
+  NativeCollector nativeCollector() {
+    return collector;
+  }
+
+  void count(long records, long contentBytes) {
+    reporter.progress();
+    outputRecords.increment(records);
+    outputBytes.increment(contentBytes);
+  }
+
+  void setProgress(long done, long all) {
+    reporter.setProgress(all <= 0 ? 1 : Math.min(1, (float) done / all));
   }
 
   /** Any thread, as mappers may have several. */
@@ -117,11 +147,24 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     if (partition < 0 || partition >= demands.partitions) {
       throw new IOException("Illegal partition for " + key + " (" + partition + ")");
     }
+    if (batch == null) {
+      beginBatch();
+    }
     batch.beginRecord(partition);
     keySerializer.serialize(key);
     batch.endKey();
     valueSerializer.serialize(value);
     batch.endRecord();
+  }
+
+  /** With the first record: where the mapper is a native one none ever comes. */
+  private void beginBatch() throws IOException {
+    if (collector == null) {
+      throw new IOException("The native collector is closed.");
+    }
+    batch = new RecordBatch(BATCH_BYTES, this::take);
+    keySerializer.open(batch);
+    valueSerializer.open(batch);
   }
 
   private static IOException mismatch(String what, Class<?> expected, Object received) {
@@ -138,12 +181,14 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
 
   @Override
   public synchronized void flush() throws IOException {
-    if (batch == null) {
+    if (collector == null) {
       // Hadoop flushes again what has failed to flush.
       throw new IOException("The native collector is closed.");
     }
     try {
-      batch.handOver();
+      if (batch != null) {
+        batch.handOver();
+      }
       Path output = task.getMapOutputFile().getOutputFileForWrite(expectedBytes());
       finish(output.toUri().getPath());
       count(output);
@@ -166,23 +211,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
 
   /** Sorting and merging may take minutes, in which the task must not seem to hang. */
   private void finish(String path) throws IOException {
-    Thread alive = new Thread(() -> {
-      try {
-        while (true) {
-          reporter.progress();
-          Thread.sleep(PROGRESS_MILLISECONDS);
-        }
-      } catch (InterruptedException e) {
-        // The file is written.
-      }
-    }, "hummer progress");
-    alive.setDaemon(true);
-    alive.start();
-    try {
-      collector.finish(path);
-    } finally {
-      alive.interrupt();
-    }
+    Heartbeat.during(() -> collector.finish(path), reporter::progress);
   }
 
   private void count(Path output) throws IOException {
@@ -196,6 +225,11 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     NativeCollector.Metrics metrics = collector.metrics();
     reporter.getCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES)
         .increment(local.getFileStatus(output).getLen());
+    if (metrics.combinedRecords > 0) {
+      reporter.getCounter(TaskCounter.COMBINE_INPUT_RECORDS).increment(metrics.combinedRecords);
+      reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS)
+          .increment(metrics.recordsAfterCombining);
+    }
     // Hadoop counts a record each time that it is written to a file, also to the last one.
     reporter.getCounter(TaskCounter.SPILLED_RECORDS)
         .increment(metrics.spilledRecords + metrics.writtenRecords);
@@ -206,6 +240,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   @Override
   public synchronized void close() {
     if (collector != null) {
+      COLLECTORS.remove(task.getTaskID(), this);
       collector.close();
       collector = null;
     }

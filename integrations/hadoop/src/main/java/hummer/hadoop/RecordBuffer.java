@@ -27,6 +27,15 @@ class RecordBuffer extends OutputStream {
     bytes = ByteBuffer.allocateDirect(sizeBytes).order(ByteOrder.nativeOrder());
   }
 
+  /** Of the record that begins there in a buffer of the machine's order. */
+  static int keyBytes(ByteBuffer heads, int at) {
+    return heads.getInt(at + KEY_LENGTH);
+  }
+
+  static int valueBytes(ByteBuffer heads, int at) {
+    return heads.getInt(at + VALUE_LENGTH);
+  }
+
   /** What a record before it has left without an end is dropped. */
   final void beginRecord(int partition) throws IOException {
     bytes.position(recordStart);
