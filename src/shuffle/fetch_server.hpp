@@ -4,7 +4,7 @@
 // first request; further ones may follow on the same connection. An answer that does not move, or a
 // connection on which nothing more is asked, is closed after a minute.
 //
-// Its disk reads may wait, so they have a thread of their own, which is made with the first request.
+// Its disk reads may wait, so they have a thread of their own, made with the first request.
 // Lifecycle: destroyed, or stop(), before the store. Thread: any.
 #pragma once
 
