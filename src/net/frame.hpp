@@ -35,7 +35,7 @@
 // Fetching of shuffle files (shuffle/shuffle_store.hpp), instead of a hello:
 //
 //   reader → holder     fetch ..., each when the answer to the one before is whole
-//   holder → reader     data ... (a chunk each, its number as sequence, its check as payload_check),
+//   holder → reader     data ... (a chunk each: sequence its number, payload_check its check),
 //                       then fetched (the number of all chunks as sequence); or failure
 //
 // Bytes from outside: every length is checked against a limit before anything is
