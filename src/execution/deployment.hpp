@@ -16,7 +16,7 @@
 // of this process that asks for a transport, on one of its own on loopback.
 //
 // Blocking edges: their two ends are never in one deployment. What is ahead writes into
-// `shuffle.store`; what is behind reads the files of `shuffle.sources`, here or over the data plane.
+// `shuffle.store`; what is behind reads files of `shuffle.sources`, here or over the data plane.
 //
 // Thread: make, start, finish and the destructor on the caller's; stop, cancel, finished, metrics,
 // tasks and started from any. Ownership: owns tasks, channels and executors.
