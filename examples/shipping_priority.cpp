@@ -97,7 +97,8 @@ LineItem line_item_of(std::string_view row) {
 }
 
 Revenue total_of(const std::int64_t& order, hummer::Group<Revenue>& items) {
-  Revenue total{.order = order};
+  Revenue total;
+  total.order = order;
   while (const Revenue* item = items.next()) {
     total.revenue += item->revenue;
     total.date = item->date;

@@ -45,7 +45,8 @@ void bounded_join(hummer::StreamExecutionEnvironment& env) {
   const auto items = env.from_file(input + "/lineitem.tbl")
                          .filter([](std::string_view row) { return field(row, 8) != "R"; })
                          .owned();
-  const auto join = orders.key_by(key_of).join(items.key_by(key_of));
+  const auto key = [](const std::string& row) { return key_of(row); };
+  const auto join = orders.key_by(key).join(items.key_by(key));
   const std::string output = env.argument("output");
   if (kind == "left_outer") {
     join.left_outer(strategy)
