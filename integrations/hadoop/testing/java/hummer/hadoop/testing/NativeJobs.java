@@ -322,6 +322,7 @@ final class NativeJobs {
   /** Those in which most calls between the two languages are. */
   private void compareSome() throws Exception {
     Path lines = writeLines("lines", null);
+    failAll(lines);
     compareReducers(lines);
     compareFromHdfs(lines, writeLines("compressed",
         ReflectionUtils.newInstance(GzipCodec.class, new Configuration())));
