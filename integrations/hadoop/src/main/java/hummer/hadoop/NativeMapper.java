@@ -31,6 +31,8 @@ import org.slf4j.LoggerFactory;
 public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
   private static final Logger LOG = LoggerFactory.getLogger(NativeMapper.class);
   private static final int BATCH_BYTES = 256 * 1024;
+  /** Counts tasks whose split was read natively. */
+  private static final String READ_TASKS = "NATIVE_READ_TASKS";
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
@@ -118,6 +120,12 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
       if (job.getTrimmed(TaskSettings.MAPPER, "").isEmpty()) {
         throw new IOException(TaskSettings.MAPPER + " has to name a class of a class library.");
       }
+      // Other tasks of the job may have theirs, and all have to deal out keys in the same way.
+      if (collector == null && context.getNumReduceTasks() > 1
+          && job.get(TaskSettings.PARTITIONER) != null) {
+        throw new IOException(TaskSettings.PARTITIONER
+            + " needs the native collector, and this task has another one; its log says why.");
+      }
       if (readsNatively()) {
         mapSplit();
       } else {
@@ -145,6 +153,7 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
         if (reading.isLocal) {
           files = TaskAccess.statisticsOf(reading.path, job);
         }
+        context.getCounter(NativeMapOutputCollector.COUNTER_GROUP, READ_TASKS).increment(1);
         while (task.mapSome()) {
           count(files);
           if (Thread.interrupted()) {

@@ -34,7 +34,8 @@ import org.apache.hadoop.util.ClassUtil;
  * cluster of two NodeManagers: their time and their processor time, as the counters have them, and
  * the time of the whole job. A line of JSON for each job.
  *
- * <p>Arguments: a folder, the jar, `terasort`, `wordcount` or `small`, MiB of input, and rounds.
+ * <p>Arguments: a folder, the jar, and for each workload `terasort`, `wordcount` or `small`, MiB of
+ * input, and rounds.
  */
 final class MapSide {
   private static final int MAPS = 2;
@@ -215,8 +216,10 @@ final class MapSide {
     try {
       MapSide jobs = new MapSide(Path.of(arguments[0]).toAbsolutePath(),
           Path.of(arguments[1]).toAbsolutePath(), cluster.getConfig());
-      jobs.writeInput(arguments[2], Integer.parseInt(arguments[3]));
-      jobs.run(arguments[2], Integer.parseInt(arguments[4]));
+      for (int i = 2; i + 2 < arguments.length; i += 3) {
+        jobs.writeInput(arguments[i], Integer.parseInt(arguments[i + 1]));
+        jobs.run(arguments[i], Integer.parseInt(arguments[i + 2]));
+      }
     } finally {
       cluster.stop();
     }

@@ -165,8 +165,16 @@ final class NativeJobs {
     FileInputFormat.setMaxInputSplitSize(job, splitBytes);
     FileOutputFormat.setOutputPath(job, hadoopPath(directory.resolve("output-" + jobs)));
     description.describe(job);
-    require(job.waitForCompletion(false), "a job failed: " + job.getStatus().getFailureInfo());
+    job.waitForCompletion(false);
     return job;
+  }
+
+  /** What must not end well, since its tasks would not all do the same, or can't do it. */
+  private void fails(String name, Path input, Description description) throws Exception {
+    Job job = run(hadoopPath(input), 100_003, description);
+    require(!job.isSuccessful(), name + ": it ended well");
+    compared++;
+    System.out.println("fails: " + name);
   }
 
   private void compare(String name, Path input, long splitBytes, Description inJava,
@@ -181,6 +189,7 @@ final class NativeJobs {
       inJava.describe(job);
       natively.describe(job);
     });
+    require(own.isSuccessful() && ours.isSuccessful(), name + ": a job failed");
     require(Arrays.equals(output(own), output(ours)), name + ": the output differs");
     for (Enum<?> counter : List.of(TaskCounter.MAP_INPUT_RECORDS, TaskCounter.MAP_OUTPUT_RECORDS,
         TaskCounter.MAP_OUTPUT_BYTES, TaskCounter.REDUCE_INPUT_GROUPS,
@@ -200,6 +209,13 @@ final class NativeJobs {
     require(mergesNatively == ours.getCounters().findCounter("Hummer", "NATIVE_REDUCE_MERGES")
         .getValue() > 0, name + ": its merges are another one's");
     long tasks = ours.getCounters().findCounter("Hummer", "NATIVE_MAP_TASKS").getValue();
+    boolean mapsNatively =
+        ours.getMapperClass().getName().equals("hummer.hadoop.NativeMapper");
+    boolean dealsNatively = ours.getPartitionerClass().getName().endsWith(".HashPartitioner")
+        || ours.getConfiguration().get("hummer.partitioner") != null;
+    long reads = ours.getCounters().findCounter("Hummer", "NATIVE_READ_TASKS").getValue();
+    require(reads == (mapsNatively && dealsNatively ? tasks : 0),
+        name + ": " + reads + " tasks read natively");
     require(tasks > 0 == collectsNatively, name + ": " + tasks + " tasks are native");
     compared++;
     System.out.println("equal: " + name);
@@ -276,9 +292,37 @@ final class NativeJobs {
         NativeJobs::wordCount, NativeJobs::countWordsNatively, true);
   }
 
+  private void failAll(Path lines) throws Exception {
+    fails("a native partitioner without the native collector", lines, job -> {
+      countLetters(job);
+      mapNatively(job, "letters.LetterMapper");
+      job.getConfiguration().set("hummer.libraries", library.toString());
+      job.getConfiguration().set("hummer.partitioner", "letters.HalvesPartitioner");
+      job.getConfiguration().set("mapreduce.job.map.output.collector.class",
+          CollectorComparison.OWN);
+    });
+    fails("a mapper that is not there", lines, job -> {
+      countLetters(job);
+      mapNatively(job, "letters.LetterMapper");
+    });
+    fails("a native reducer with a comparator for groups", lines, job -> {
+      wordCount(job);
+      countWordsNatively(job);
+      job.setGroupingComparatorClass(TestMappers.Backwards.class);
+    });
+    Path boom = Files.createDirectories(directory.resolve("boom"));
+    Files.writeString(boom.resolve("lines"), "one\nboom\nthree\n");
+    fails("a mapper that throws", boom, job -> {
+      countLetters(job);
+      mapNatively(job, "letters.ThrowingMapper");
+      job.getConfiguration().set("hummer.libraries", library.toString());
+    });
+  }
+
   /** Those in which most calls between the two languages are. */
   private void compareSome() throws Exception {
     Path lines = writeLines("lines", null);
+    failAll(lines);
     compareReducers(lines);
     compareFromHdfs(lines, writeLines("compressed",
         ReflectionUtils.newInstance(GzipCodec.class, new Configuration())));
@@ -350,6 +394,7 @@ final class NativeJobs {
           job.getConfiguration().set("hummer.libraries", library.toString());
         }, true);
     compareReducers(lines);
+    failAll(lines);
     for (long splitBytes : List.of(1L << 30, 20_011L)) {
       for (long memoryBytes : List.of(1L << 28, 1L << 20)) {
         compareMerge(lines, splitBytes, memoryBytes, null);
@@ -420,6 +465,6 @@ final class NativeJobs {
     } else {
       jobs.compareAll();
     }
-    System.out.println("native: " + jobs.compared + " jobs are equal");
+    System.out.println("native: " + jobs.compared + " jobs are as they should be");
   }
 }
