@@ -18,6 +18,8 @@
 #include "net/network_emitter.hpp"
 #include "net/network_receiver.hpp"
 #include "platform/task.hpp"
+#include "shuffle/shuffle_emitter.hpp"
+#include "shuffle/shuffle_reader.hpp"
 
 namespace hummer::engine_sources_test {
 namespace {
@@ -97,6 +99,7 @@ struct World {
   std::unique_ptr<Executor> executor = platform->make_executor({.name = "slot"});
   ConnectorTestContext context{*platform, 0, 1, executor.get()};
   std::unique_ptr<Listener> listener;
+  std::unique_ptr<ShuffleStore> store;
 };
 
 // The source that `make` puts into a world; it is called on the executor there, as a task's is.
@@ -245,6 +248,68 @@ TEST(ReceiverUnderTheHarness, ASenderThatGoesAwayFailsItBehindItsRecords) {
   harness.expect_failure("receiving from map[0]");
   auto expected = harness.output<int>();
   for (int i = 0; i < 8; ++i) expected.record(i);
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+// Files of two subtasks, 0 to 3 and 4 to 7; or of the first alone, as the second is lost.
+constexpr std::uint32_t numbers_per_file = 4;
+
+ShuffleKey file_of(std::uint32_t subtask) {
+  return {.job = 1, .attempt = 1, .region = 0, .edge = 0, .subtask = subtask};
+}
+
+void write_numbers(ShuffleStore& store, std::uint32_t subtask) {
+  ShuffleOutput output;
+  output.store = &store;
+  output.key = file_of(subtask);
+  output.partitions = 1;
+  output.target = "the reader";
+  ShuffleEmitter emitter(std::move(output), type_of<int>());
+  Element element;
+  for (std::uint32_t i = 0; i < numbers_per_file; ++i) {
+    element.batch = Batch(type_of<int>(), 1);
+    new (element.batch.raw_mutable_values()) int(static_cast<int>(subtask * numbers_per_file + i));
+    element.batch.set_size(1);
+    HUMMER_ASSERT(emitter.offer(element) == OperatorResult::done);
+  }
+  element.batch = Batch();
+  element.control = Control::end();
+  HUMMER_ASSERT(emitter.offer(element) == OperatorResult::done);
+}
+
+auto numbers_from_files(std::uint32_t whole) {
+  return in_a_world([whole](World& world) {
+    world.store = std::make_unique<ShuffleStore>(*world.platform, "/spill", Logger());
+    std::vector<ShuffleInput> inputs;
+    for (std::uint32_t subtask = 0; subtask < 2; ++subtask) {
+      if (subtask < whole) write_numbers(*world.store, subtask);
+      inputs.push_back({.key = file_of(subtask), .from = "map[" + std::to_string(subtask) + "]"});
+    }
+    ShuffleAccess access;
+    access.platform = world.platform.get();
+    access.store = world.store.get();
+    return std::make_unique<ShuffleReader>(std::move(access), std::move(inputs), type_of<int>(),
+                                           [](const ShuffleKey&) {});
+  });
+}
+
+// What is read again is whole, so there are no snapshots.
+TEST(ShuffleUnderTheHarness, RecordsOfOneFileAfterTheOther) {
+  SourceHarness harness(numbers_from_files(2));
+  harness.options().with_snapshots = false;
+  auto expected = harness.output<int>();
+  for (int i = 0; i < 8; ++i) expected.record(i);
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
+TEST(ShuffleUnderTheHarness, ALostFileFailsItBehindTheRecordsBeforeIt) {
+  SourceHarness harness(numbers_from_files(1));
+  harness.options().with_snapshots = false;
+  harness.expect_failure("what map[1] has left for this task is lost");
+  auto expected = harness.output<int>();
+  for (int i = 0; i < 4; ++i) expected.record(i);
   const HarnessReport report = harness.run();
   EXPECT_TRUE(report.ok()) << report.text();
 }
