@@ -151,10 +151,12 @@ struct AppendRow {
 void terasort_job(hummer::StreamExecutionEnvironment& env) {
   const std::string input = env.argument("input", "a file of rows of 100 bytes");
   const std::string output = env.argument("output", "a directory");
-  const auto sorted = env.from_source<Row>(
-                             "rows", [input] { return std::make_unique<Rows>(input); }, true)
-                          .partition_custom(sampled_ranges(RowFile(input)))
-                          .sort_partition(&Row::key);
+  const auto sorted =
+      env.from_source<Row>(
+             "rows", hummer::rebuildable([input] { return std::make_unique<Rows>(input); }, input),
+             true)
+          .partition_custom(sampled_ranges(RowFile(input)))
+          .sort_partition(&Row::key);
   hummer::write_files(sorted, output, {.roll_bytes = 0, .roll_ms = 0, .idle_ms = 0},
                       hummer::NoPartition(), AppendRow());
   env.execute("TeraSort");
