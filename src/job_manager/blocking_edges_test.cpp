@@ -7,7 +7,7 @@
 #include <string>
 
 #include "graph/graph_builder_for_test.hpp"
-#include "job_manager/cluster_state.hpp"
+#include "job_manager/cluster_state_fixture_for_test.hpp"
 #include "protocol/graph_messages.hpp"
 
 namespace hummer::blocking_edges_test {
@@ -37,59 +37,17 @@ wire::SubmitJob three_steps(bool inner) {
 
 using Attempts = std::map<std::uint32_t, std::uint32_t>;  // by region
 
-class BlockingEdges : public testing::Test {
+class BlockingEdges : public ClusterStateTest {
  protected:
   void SetUp() override {
     options.slot_timeout_ns = seconds(40);
     a = add_worker("a");
     b = add_worker("b");
   }
-  std::uint64_t add_worker(const std::string& id) {
-    wire::Registration registration;
-    registration.set_id(id);
-    registration.set_slots(1);
-    registration.set_incarnation(++incarnation);
-    ClusterState::Refused refused;
-    const std::uint64_t session = cluster.register_worker(registration, "10.0.0.9:1", at, refused);
-    cluster.advance(at);
-    return session;
-  }
-  Job& submit(bool inner = false) {
-    const Result<std::uint64_t> id = cluster.submit(three_steps(inner), at);
-    EXPECT_TRUE(id.ok()) << id.status().to_string();
-    cluster.advance(at);
-    return *cluster.jobs().find(*id);
-  }
+  Job& submit(bool inner = false) { return ClusterStateTest::submit(three_steps(inner)); }
   void lose(std::uint64_t session) {
     cluster.connection_ended(session, Status(ErrorCode::connection_lost, "killed"), at);
     cluster.advance(at);
-  }
-  void pass(Nanoseconds time) {
-    at.now += time;
-    for (const auto& [session, worker] : cluster.workers().live()) {
-      cluster.workers().heard(*worker, at.now);
-    }
-    cluster.advance(at);
-  }
-
-  wire::AttemptReport report(const Job& job, std::uint32_t region, wire::AttemptState state) {
-    wire::AttemptReport report;
-    report.set_job(job.id);
-    report.set_region(region);
-    report.set_attempt(job.placed()->regions[region].attempt);
-    report.set_state(state);
-    return report;
-  }
-  void send(std::uint64_t session, const wire::AttemptReport& report) {
-    wire::TaskManagerState message;
-    *message.add_attempts() = report;
-    message.set_session(session);
-    message.set_sequence(++sequence);
-    EXPECT_TRUE(cluster.take_state(session, message, at));
-    cluster.advance(at);
-  }
-  void say(std::uint64_t session, const Job& job, std::uint32_t region, wire::AttemptState state) {
-    send(session, report(job, region, state));
   }
   // Those that have begun have got their deployments.
   static void deploy(Job& job) {
@@ -164,11 +122,6 @@ class BlockingEdges : public testing::Test {
   static std::vector<std::uint32_t> starts(const Job& job) { return job.starts; }
   using Starts = std::vector<std::uint32_t>;
 
-  JobManagerOptions options;
-  ClusterState cluster{options};
-  Moment at{.now = seconds(1), .wall_ms = 1};
-  std::uint64_t sequence = 0;
-  std::uint64_t incarnation = 0;
   std::uint64_t a = 0;
   std::uint64_t b = 0;
 };

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "job_manager/cluster_state.hpp"
+#include "job_manager/cluster_state_fixture_for_test.hpp"
 #include "job_manager/two_pipelines_for_test.hpp"
 
 namespace hummer::regions_test {
@@ -12,23 +12,11 @@ namespace {
 
 using Kind = CheckpointOrder::Kind;
 
-class Regions : public testing::Test {
+class Regions : public ClusterStateTest {
  protected:
-  std::uint64_t add_worker(const std::string& id, std::uint32_t slots = 1) {
-    wire::Registration registration;
-    registration.set_id(id);
-    registration.set_slots(slots);
-    ClusterState::Refused refused;
-    const std::uint64_t session = cluster.register_worker(registration, "10.0.0.9:1", at, refused);
-    cluster.advance(at);
-    return session;
-  }
   Job& submit(const CheckpointOptions& checkpoints,
               const RestartStrategy& restart = RestartStrategy::fixed_delay(100, 50)) {
-    const Result<std::uint64_t> id = cluster.submit(two_pipelines(checkpoints, restart), at);
-    EXPECT_TRUE(id.ok()) << id.status().to_string();
-    cluster.advance(at);
-    return *cluster.jobs().find(*id);
+    return ClusterStateTest::submit(two_pipelines(checkpoints, restart));
   }
   // Both TaskManagers of `job` run: left has region 0, right region 1.
   Job& running(const CheckpointOptions& checkpoints) {
@@ -41,33 +29,6 @@ class Regions : public testing::Test {
     EXPECT_EQ(job.state(), wire::JOB_RUNNING);
     for (JobPart& part : job.placed()->parts) part.deployed = true;
     return job;
-  }
-  void pass(Nanoseconds time) {
-    at.now += time;
-    for (const auto& [session, worker] : cluster.workers().live()) {
-      cluster.workers().heard(*worker, at.now);
-    }
-    cluster.advance(at);
-  }
-
-  wire::AttemptReport report(const Job& job, std::uint32_t region, wire::AttemptState state) {
-    wire::AttemptReport report;
-    report.set_job(job.id);
-    report.set_region(region);
-    report.set_attempt(job.placed()->regions[region].attempt);
-    report.set_state(state);
-    return report;
-  }
-  void send(std::uint64_t session, const wire::AttemptReport& report) {
-    wire::TaskManagerState message;
-    *message.add_attempts() = report;
-    message.set_session(session);
-    message.set_sequence(++sequence);
-    EXPECT_TRUE(cluster.take_state(session, message, at));
-    cluster.advance(at);
-  }
-  void say(std::uint64_t session, const Job& job, std::uint32_t region, wire::AttemptState state) {
-    send(session, report(job, region, state));
   }
   // Every task of the region has saved its state.
   void save(std::uint64_t session, const Job& job, std::uint32_t region, std::uint64_t checkpoint) {
@@ -121,10 +82,6 @@ class Regions : public testing::Test {
     EXPECT_TRUE(job.placed()->regions[0].is<JobRegion::Runs>());
   }
 
-  JobManagerOptions options;
-  ClusterState cluster{options};
-  Moment at{seconds(1), 1'700'000'000'000};
-  std::uint64_t sequence = 0;
   std::uint64_t left = 0;
   std::uint64_t right = 0;
 };
