@@ -1,5 +1,5 @@
-// ClusterStateTest: a fixture of tests of what the JobManager decides: a ClusterState in memory, what
-// its TaskManagers say, and the time.
+// ClusterStateTest: a fixture of tests of what the JobManager decides: a ClusterState in memory,
+// what its TaskManagers say, and the time.
 //
 //   class Regions : public ClusterStateTest { ... };
 //   const std::uint64_t left = add_worker("a");
