@@ -35,10 +35,8 @@ Status MapResults::add_file(const std::string& path, std::size_t largest_record_
 }
 
 Status MapResults::end_maps() {
-  // Each stream holds a record as a whole.
-  const std::size_t most = std::clamp(
-      run_.memory_per_thread() / std::max(largest_record_bytes_, least_segment_buffer_bytes),
-      std::size_t{2}, most_files_at_once);
+  const std::size_t most = streams_in(run_.memory_per_thread(), largest_record_bytes_,
+                                      least_segment_buffer_bytes, most_files_at_once);
   while (files_.size() > most) {
     if (run_.is_stopping.load(std::memory_order_relaxed)) {
       return Status(ErrorCode::cancelled, "the job was stopped");

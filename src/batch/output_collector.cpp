@@ -150,30 +150,14 @@ Status OutputCollector::spill() {
   if (spills_.size() >= 2 * merge_factor_) {
     if (streams_in(buffer_bytes_) < merge_factor_) arena_.give_back();
     const std::size_t count = streams_in(options_.memory_bytes);
-    HUMMER_TRY(merge_spills(smallest_spills(count), count));
+    HUMMER_TRY(merge_spills(smallest_neighbours(spills_, count), count));
   }
   return Status();
 }
 
 std::size_t OutputCollector::streams_in(std::size_t memory_bytes) const {
-  return std::clamp(memory_bytes / std::max(metrics_.largest_record_bytes, least_stream_buffer),
-                    std::size_t{2}, merge_factor_);
-}
-
-std::size_t OutputCollector::smallest_spills(std::size_t count) const {
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < count; ++i) bytes += spills_[i].size_bytes();
-  std::uint64_t fewest = bytes;
-  std::size_t first = 0;
-  for (std::size_t i = count; i < spills_.size(); ++i) {
-    bytes += spills_[i].size_bytes();
-    bytes -= spills_[i - count].size_bytes();
-    if (bytes < fewest) {
-      fewest = bytes;
-      first = i - count + 1;
-    }
-  }
-  return first;
+  return batch::streams_in(memory_bytes, metrics_.largest_record_bytes, least_stream_buffer,
+                           merge_factor_);
 }
 
 std::vector<std::unique_ptr<RecordStream>> OutputCollector::open_spills(std::uint32_t partition,
@@ -219,7 +203,7 @@ Status OutputCollector::merge_spills(std::size_t first, std::size_t count) {
 Status OutputCollector::merge_spills_to(std::size_t most, std::size_t memory_bytes) {
   while (spills_.size() > most) {
     const std::size_t count = std::min(spills_.size() - most + 1, streams_in(memory_bytes));
-    HUMMER_TRY(merge_spills(smallest_spills(count), count));
+    HUMMER_TRY(merge_spills(smallest_neighbours(spills_, count), count));
   }
   return Status();
 }

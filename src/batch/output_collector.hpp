@@ -127,8 +127,6 @@ class OutputCollector {
   Status merge_spills_to(std::size_t most, std::size_t memory_bytes);
   // How many streams of spill files may be read at once in so much memory, as each holds a record.
   std::size_t streams_in(std::size_t memory_bytes) const;
-  // Those `count` neighbours that have the fewest bytes: the first of them.
-  std::size_t smallest_spills(std::size_t count) const;
   // Of a partition in spill files, in their order; null streams are left out.
   std::vector<std::unique_ptr<RecordStream>> open_spills(std::uint32_t partition, std::size_t first,
                                                          std::size_t count,

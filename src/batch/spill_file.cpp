@@ -72,6 +72,28 @@ std::unique_ptr<RecordStream> SpillFile::open(std::uint32_t partition,
   return std::make_unique<SegmentReader>(*file_, segment, codec_, most);
 }
 
+std::size_t streams_in(std::size_t memory_bytes, std::size_t largest_record_bytes,
+                       std::size_t least_buffer_bytes, std::size_t most) {
+  return std::clamp(memory_bytes / std::max(largest_record_bytes, least_buffer_bytes),
+                    std::size_t{2}, most);
+}
+
+std::size_t smallest_neighbours(const std::vector<SpillFile>& files, std::size_t count) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) bytes += files[i].size_bytes();
+  std::uint64_t fewest = bytes;
+  std::size_t first = 0;
+  for (std::size_t i = count; i < files.size(); ++i) {
+    bytes += files[i].size_bytes();
+    bytes -= files[i - count].size_bytes();
+    if (bytes < fewest) {
+      fewest = bytes;
+      first = i - count + 1;
+    }
+  }
+  return first;
+}
+
 SpillWriter::SpillWriter(NamelessFile file, std::uint32_t partitions, Codec codec)
     : file_(std::move(file)),
       codec_(codec),

@@ -53,6 +53,14 @@ class SpillFile {
   std::uint64_t size_bytes_ = 0;
 };
 
+// How many streams of files can be read at once in so much memory, as each holds its next record as
+// a whole: two at least, `most` at most.
+std::size_t streams_in(std::size_t memory_bytes, std::size_t largest_record_bytes,
+                       std::size_t least_buffer_bytes, std::size_t most);
+// Those `count` neighbours that have the fewest bytes: the first of them. REQUIRES: there are so
+// many.
+std::size_t smallest_neighbours(const std::vector<SpillFile>& files, std::size_t count);
+
 class SpillWriter {
  public:
   // In `directory`, which is made where it is missing.

@@ -35,6 +35,12 @@ std::uint32_t check_of(FrameHeader header) {
 
 Status broken(const std::string& what) { return {ErrorCode::protocol_error, what}; }
 
+std::string digits_of_job(std::uint64_t job) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(job));
+  return digits;
+}
+
 std::size_t payload_limit(FrameKind kind, std::size_t max_data_bytes) {
   switch (kind) {
     case FrameKind::hello:
@@ -115,10 +121,8 @@ Result<FrameHeader> read_frame_header(const char* from, std::size_t max_data_byt
 }
 
 std::string to_string(const ChannelKey& key) {
-  char job[17];
-  std::snprintf(job, sizeof job, "%016llx", static_cast<unsigned long long>(key.job));
-  return "channel " + std::to_string(key.channel) + " of job " + job + " (attempt " +
-         std::to_string(key.attempt) + ")";
+  return "channel " + std::to_string(key.channel) + " of job " + digits_of_job(key.job) +
+         " (attempt " + std::to_string(key.attempt) + ")";
 }
 
 std::string encode_hello(const Hello& hello) {
@@ -168,11 +172,9 @@ Result<Hello> decode_hello(std::string_view payload) {
 }
 
 std::string to_string(const ShuffleKey& key) {
-  char job[17];
-  std::snprintf(job, sizeof job, "%016llx", static_cast<unsigned long long>(key.job));
   return "shuffle file of edge " + std::to_string(key.edge) + ", subtask " +
-         std::to_string(key.subtask) + " (job " + job + ", region " + std::to_string(key.region) +
-         ", attempt " + std::to_string(key.attempt) + ")";
+         std::to_string(key.subtask) + " (job " + digits_of_job(key.job) + ", region " +
+         std::to_string(key.region) + ", attempt " + std::to_string(key.attempt) + ")";
 }
 
 std::string encode_fetch(const FetchRequest& request) {

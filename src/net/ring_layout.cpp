@@ -1,7 +1,6 @@
 #include "net/ring_layout.hpp"
 
 #include <algorithm>
-
 #include <bit>
 #include <cstring>
 #include <new>

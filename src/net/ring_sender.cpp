@@ -27,9 +27,8 @@ class RingSenderState final : public Poller {
         storage(std::move(storage_)),
         ring(storage.bytes(), shape),
         link(std::move(stream), options.capacity()),
-        gathered_bytes(std::min<std::size_t>({std::max(shape.slot_bytes, least_gathered_bytes),
-                                              most_gathered_bytes,
-                                              std::size_t{shape.slots} * shape.slot_bytes / 4})),
+        gathered_bytes(std::min({shape.largest_write_bytes(), most_gathered_bytes,
+                                 std::size_t{shape.slots} * shape.slot_bytes / 4})),
         is_out(shape.slots, false) {
     if (RemoteMemory* const memory = storage.remote().get()) {
       mirror.emplace(RingMirror::End::sender, *memory, ring, shape);
@@ -77,7 +76,6 @@ class RingSenderState final : public Poller {
   bool receiver_went_on() const { return slot_came_back() || released_by_receiver() != released; }
 
   static constexpr std::uint32_t no_slot = UINT32_MAX;
-  static constexpr std::uint32_t least_gathered_bytes = 64 << 10;
   static constexpr std::size_t most_gathered_bytes = std::size_t{256} << 10;
   // A look at a device is a system call with some; what keeps neither task nor write waiting needs
   // one now and then.
@@ -90,9 +88,9 @@ class RingSenderState final : public Poller {
   std::optional<RingMirror> mirror;  // of a ring that is not shared memory
   FrameLink link;
   Executor* executor = nullptr;
-  WakeEvent* task_event = nullptr;       // null once the end is gone
-  WakeEvent event;                       // the pump's
-  const std::size_t gathered_bytes = 0;  // with a mirror: what is shown at once
+  WakeEvent* task_event = nullptr;   // null once the end is gone
+  WakeEvent event;                   // the pump's
+  const std::size_t gathered_bytes;  // with a mirror: what is shown at once
   std::atomic<bool> dropped{false};
   Status failure;
 

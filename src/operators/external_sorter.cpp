@@ -119,9 +119,9 @@ Result<bool> ExternalSorter::step() {
 
 // Of each a buffer holds its largest record.
 std::size_t ExternalSorter::runs_at_once() const {
-  std::size_t buffer = least_stream_buffer;
-  for (const batch::SpillFile& run : runs_) buffer = std::max(buffer, run.largest_record_bytes());
-  return std::clamp(buffer_bytes_ / buffer, std::size_t{2}, most_runs);
+  std::size_t largest = 0;
+  for (const batch::SpillFile& run : runs_) largest = std::max(largest, run.largest_record_bytes());
+  return batch::streams_in(buffer_bytes_, largest, least_stream_buffer, most_runs);
 }
 
 // Each has descriptors of its own, so they do not become many more than are read at once; at the
@@ -159,17 +159,9 @@ std::vector<std::unique_ptr<RecordStream>> ExternalSorter::open_runs(std::size_t
   return streams;
 }
 
-// Those neighbours that have the fewest bytes.
 void ExternalSorter::begin_merging(std::size_t count) {
-  std::size_t fewest = SIZE_MAX;
   merged_count_ = std::max<std::size_t>(count, 2);
-  for (std::size_t first = 0; first + merged_count_ <= runs_.size(); ++first) {
-    std::size_t bytes = 0;
-    for (std::size_t i = 0; i < merged_count_; ++i) bytes += runs_[first + i].size_bytes();
-    if (bytes >= fewest) continue;
-    fewest = bytes;
-    merged_first_ = first;
-  }
+  merged_first_ = batch::smallest_neighbours(runs_, merged_count_);
 }
 
 Status ExternalSorter::begin_writing(std::vector<std::unique_ptr<RecordStream>> streams) {
