@@ -1,6 +1,13 @@
 #include "platform/wake_event.hpp"
 
 namespace hummer {
+namespace {
+
+// Between waiting and notified: a notifier looks at the waiter's Awaiter. A stopping executor may
+// destroy the waiter's frame at any time, and ~Awaiter waits for the end of this state.
+constexpr std::uint32_t notifying = 5;
+
+}  // namespace
 
 WakeEvent::~WakeEvent() {
   if (!has_waiter()) return;
@@ -44,15 +51,17 @@ void WakeEvent::notify_waiter() {
         return;
       }
     } else if (state == State::waiting) {
-      if (state_.compare_exchange_weak(state, State::notified, std::memory_order_acq_rel)) break;
+      if (state_.compare_exchange_weak(state, notifying, std::memory_order_acq_rel)) break;
     } else {
       return;  // idle, or notified by another
     }
   }
   // The waiter can't run before it is posted here, so what suspend() wrote stands.
   Executor& executor = *awaiter_->executor_;
+  const std::coroutine_handle<> waiter = awaiter_->handle_;
+  state_.store(State::notified, std::memory_order_release);
   if (executor.is_current()) {
-    executor.post(awaiter_->handle_);
+    executor.post(waiter);
   } else {
     executor.post_from_anywhere(node_);  // from here on the event may be gone
   }
@@ -79,8 +88,13 @@ void WakeEvent::Awaiter::time_out(void* self) {
 }
 
 WakeEvent::Awaiter::~Awaiter() {
+  if (!suspended_ || event_ == nullptr) return;
   // Suspended still: the executor stops and destroys the frame.
-  if (suspended_ && event_ != nullptr) event_->state_.store(State::idle, std::memory_order_release);
+  std::uint32_t state = event_->state_.load(std::memory_order_relaxed);
+  while (state == notifying ||
+         !event_->state_.compare_exchange_weak(state, State::idle, std::memory_order_acq_rel)) {
+    state = event_->state_.load(std::memory_order_relaxed);
+  }
 }
 
 }  // namespace hummer

@@ -4,9 +4,11 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "platform/random.hpp"
 #include "platform/run_task.hpp"
@@ -228,6 +230,35 @@ TEST(WakeEvent, MayOutliveOrPrecedeAStoppedWaiter) {
   executor->stop();
   EXPECT_FALSE(event.has_waiter());
   event.notify();  // nobody is there
+}
+
+Task<void> wait_again_and_again(WakeEvent& event) {
+  while (true) {
+    event.prepare_wait();
+    co_await event.wait();
+  }
+}
+
+// A notifier must not look at a waiter whose frame the stopping executor has destroyed: what the
+// sanitizers would see.
+TEST(WakeEvent, NotifyRacesWithTheStopOfTheWaitersExecutor) {
+  constexpr int stops = 200;
+  auto platform = make_linux_platform();
+  WakeEvent event;
+  std::atomic<bool> ended{false};
+  std::thread notifier([&] {
+    while (!ended.load(std::memory_order_acquire)) event.notify();
+  });
+  std::vector<std::unique_ptr<Executor>> executors;  // each outlives the running notify()
+  for (int i = 0; i < stops; ++i) {
+    executors.push_back(platform->make_executor({.name = "waiter"}));
+    executors.back()->spawn(wait_again_and_again(event));
+    std::this_thread::sleep_for(std::chrono::microseconds(i));
+    executors.back()->stop();
+  }
+  ended.store(true, std::memory_order_release);
+  notifier.join();
+  EXPECT_FALSE(event.has_waiter());
 }
 
 }  // namespace
