@@ -55,7 +55,7 @@ void expect_sorted(Platform& platform, std::size_t memory_bytes, const KeysAndVa
 }
 
 TEST(ExternalSorter, SortsStablyWithinAndBeyondMemory) {
-  for (std::uint64_t seed = 1; seed <= (under_sanitizers ? 2 : 6); ++seed) {
+  for (std::uint64_t seed = 1; seed <= drawn_cases(6); ++seed) {
     for (const char* kind : batch::drawn_kinds) {
       const auto platform = make_simulated_platform({.seed = seed});
       Random random(seed);
