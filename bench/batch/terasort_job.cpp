@@ -114,15 +114,24 @@ class Rows final : public hummer::SourceFunction<Row> {
   std::size_t at_ = 0;
 };
 
-// Which range of keys a row is in.
+// Which range of keys a row is in. Each subtask has one of its own, which takes from the samples
+// what cuts as many ranges as there are.
 struct Ranges {
   std::shared_ptr<const std::vector<Key>> samples;  // sorted
   hummer::CapturedValues captured_values;
+  mutable std::vector<Key> cuts = {};
 
   std::uint64_t operator()(const Row& row, std::uint32_t ranges) const {
-    const auto found = std::upper_bound(samples->begin(), samples->end(), row.key);
-    const auto below = static_cast<std::uint64_t>(found - samples->begin());
-    return below * ranges / (samples->size() + 1);
+    if (cuts.size() + 1 != ranges) cut(ranges);
+    return static_cast<std::uint64_t>(std::upper_bound(cuts.begin(), cuts.end(), row.key) -
+                                      cuts.begin());
+  }
+  void cut(std::uint32_t ranges) const {
+    cuts.clear();
+    for (std::size_t i = 1; i < ranges && !samples->empty(); ++i) {
+      cuts.push_back((*samples)[samples->size() * i / ranges]);
+    }
+    cuts.resize(ranges - 1);  // without samples there are no rows
   }
 };
 

@@ -5,13 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "batch/bucket_sort.hpp"
-#include "batch/sorted_records.hpp"
-
 namespace hummer {
 namespace {
 
-using batch::IndexEntry;
 using batch::RecordArena;
 using batch::RecordStream;
 using batch::RecordView;
@@ -24,10 +20,10 @@ constexpr std::size_t most_stream_buffer = std::size_t{1} << 20;
 constexpr std::size_t most_runs = 100;
 // What a file is written through.
 constexpr std::size_t writer_bytes = std::size_t{256} << 10;
-constexpr std::size_t bucket_records = std::size_t{64} << 10;
+constexpr std::size_t bucket_records = batch::DividedRecords::most_block_records;
 // An arena has so many buckets or more, where its records are small.
 constexpr std::size_t bucket_bytes_per_arena = 256;
-constexpr std::size_t index_bytes = sizeof(IndexEntry);
+constexpr std::size_t index_bytes = batch::DividedRecords::bytes_per_record;
 constexpr int spans_per_step = 16;
 
 std::size_t buffers_of(std::size_t memory_bytes) {
@@ -94,17 +90,21 @@ Result<bool> ExternalSorter::step() {
       state_ = State::sorting;
       return true;
     }
-    case State::sorting:
-      if (indexes_.size() < buckets_.size()) {
-        HUMMER_TRY(sort_next_bucket());
-      } else if (finished_) {
-        open_sorted();
-      } else {
-        std::vector<std::unique_ptr<RecordStream>> streams;
-        append_buckets(streams);
-        HUMMER_TRY(begin_writing(std::move(streams)));
+    case State::sorting: {
+      if (divided_ == nullptr) {
+        divided_ = std::make_unique<batch::DividedRecords>(batch::KeyOrder(), arena_,
+                                                           std::exchange(buckets_, {}));
       }
+      if (divided_->step()) return true;
+      if (finished_) {
+        open_sorted();
+        return true;
+      }
+      std::vector<std::unique_ptr<RecordStream>> streams;
+      streams.push_back(std::move(divided_));
+      HUMMER_TRY(begin_writing(std::move(streams)));
       return true;
+    }
     case State::writing:
     case State::merging: {
       auto more = write_some();
@@ -129,23 +129,6 @@ std::size_t ExternalSorter::runs_at_once() const {
 bool ExternalSorter::has_too_many_runs() const {
   const std::size_t most = runs_at_once();
   return finished_ ? runs_.size() >= most : runs_.size() >= 2 * most;
-}
-
-Status ExternalSorter::sort_next_bucket() {
-  const batch::Bucket& bucket = buckets_[indexes_.size()];
-  const std::span<const IndexEntry> sorted =
-      batch::sort_bucket(batch::KeyOrder(), arena_, bucket, arena_.index_room(bucket.records));
-  auto index = std::make_unique_for_overwrite<IndexEntry[]>(bucket.records);
-  std::copy_n(sorted.data(), bucket.records, index.get());
-  indexes_.push_back(std::move(index));
-  return Status();
-}
-
-void ExternalSorter::append_buckets(std::vector<std::unique_ptr<RecordStream>>& streams) {
-  for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    streams.push_back(std::make_unique<batch::SortedRecords>(arena_.data(), std::move(indexes_[i]),
-                                                             buckets_[i].records));
-  }
 }
 
 std::vector<std::unique_ptr<RecordStream>> ExternalSorter::open_runs(std::size_t first,
@@ -193,8 +176,6 @@ Status ExternalSorter::run_is_written() {
   if (state_ == State::writing) {
     ++spills_made_;
     runs_.push_back(std::move(*run));
-    buckets_.clear();
-    indexes_.clear();
     records_ = 0;
     arena_.clear();
   } else {
@@ -211,7 +192,7 @@ Status ExternalSorter::run_is_written() {
 
 void ExternalSorter::open_sorted() {
   auto streams = open_runs(0, runs_.size());
-  append_buckets(streams);
+  streams.push_back(std::move(divided_));
   merger_ = std::make_unique<batch::Merger>(batch::KeyOrder(), std::move(streams));
   state_ = State::sorted;
 }

@@ -8,12 +8,11 @@
 //
 // Records with equal keys stay in the order in which they came.
 //
-// Memory is an arena of records, which are sorted by the bucket: one of at most 64 Ki records, so
-// that sorting one is a step. A run of the arena is a merge of its buckets; it goes to a spill
-// file, or, when no more come, stays where it is. Beside the arena are the indexes of its buckets
-// (8 bytes per record, counted) and buffers of files. Runs are merged into longer ones when they
-// are more than can be read at once: a hundred, or as many of whose largest record there is room
-// for.
+// Memory is an arena of records, which are put in order by an index (batch/divided_records.hpp): 16
+// bytes per record, counted. When the arena is full its records go to a spill file, a run, in their
+// order; when no more come they stay where they are. Beside the arena are buffers of files. Runs
+// are merged into longer ones when they are more than can be read at once: a hundred, or as many of
+// whose largest record there is room for.
 //
 // Spill files have no names, and are gone when the sorter is, or the process.
 //
@@ -34,6 +33,7 @@
 #include <hummer/status.hpp>
 
 #include <hummer/batch/record_stream.hpp>
+#include "batch/divided_records.hpp"
 #include "batch/merger.hpp"
 #include "batch/record_arena.hpp"
 #include "batch/spill_file.hpp"
@@ -74,9 +74,6 @@ class ExternalSorter final : public batch::RecordStream {
 
   Result<bool> add_slowly(std::string_view key, std::string_view value);
   void end_bucket();
-  Status sort_next_bucket();
-  // Streams of the sorted buckets, behind `streams`.
-  void append_buckets(std::vector<std::unique_ptr<batch::RecordStream>>& streams);
   std::vector<std::unique_ptr<batch::RecordStream>> open_runs(std::size_t first,
                                                               std::size_t count) const;
   Status begin_writing(std::vector<std::unique_ptr<batch::RecordStream>> streams);
@@ -95,9 +92,9 @@ class ExternalSorter final : public batch::RecordStream {
   const std::uint32_t most_bucket_records_;
   batch::RecordArena arena_;
   batch::Bucket bucket_;
-  std::vector<batch::Bucket> buckets_;  // that are full
+  std::vector<batch::Bucket> buckets_;  // that are full, of the arena's records at hand
   std::uint64_t records_ = 0;           // of those
-  std::vector<std::unique_ptr<batch::IndexEntry[]>> indexes_;
+  std::unique_ptr<batch::DividedRecords> divided_;  // while they are put in order
   State state_ = State::taking;
   bool finished_ = false;
   std::vector<batch::SpillFile> runs_;  // in the order in which their records came
