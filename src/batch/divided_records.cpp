@@ -88,8 +88,7 @@ void DividedRecords::begin_parts() {
     state_ = State::sorting;
     return;
   }
-  const std::size_t wanted =
-      std::clamp(records_ / entries_per_part, std::size_t{1}, most_parts);
+  const std::size_t wanted = std::clamp(records_ / entries_per_part, std::size_t{1}, most_parts);
   const auto part_bits = static_cast<unsigned>(std::bit_width(wanted) - 1);
   const auto key_bits = static_cast<unsigned>(std::bit_width(highest_ - lowest_));
   shift_ = key_bits - std::min(key_bits, part_bits);

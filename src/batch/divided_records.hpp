@@ -69,7 +69,7 @@ class DividedRecords final : public RecordStream {
   std::size_t at_ = 0;           // of what the state goes through
   std::uint32_t lowest_ = ~std::uint32_t{0};
   std::uint32_t highest_ = 0;
-  unsigned shift_ = 0;  // up to 32
+  unsigned shift_ = 0;                              // up to 32
   std::vector<std::size_t> ends_;                   // of each part, when all is dealt
   std::vector<std::span<IndexEntry>> long_blocks_;  // of parts that are sorted by blocks
   std::vector<IndexEntry> scratch_;

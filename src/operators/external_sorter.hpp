@@ -92,8 +92,8 @@ class ExternalSorter final : public batch::RecordStream {
   const std::uint32_t most_bucket_records_;
   batch::RecordArena arena_;
   batch::Bucket bucket_;
-  std::vector<batch::Bucket> buckets_;  // that are full, of the arena's records at hand
-  std::uint64_t records_ = 0;           // of those
+  std::vector<batch::Bucket> buckets_;              // that are full, of the arena's records at hand
+  std::uint64_t records_ = 0;                       // of those
   std::unique_ptr<batch::DividedRecords> divided_;  // while they are put in order
   State state_ = State::taking;
   bool finished_ = false;

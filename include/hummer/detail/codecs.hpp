@@ -272,10 +272,14 @@ struct Codec<std::array<T, N>> {
     }
   }
   static bool decode(ByteReader& in, std::array<T, N>& value) {
-    for (T& element : value) {
-      if (!Codec<T>::decode(in, element)) return false;
+    if constexpr (is_bitwise<T> && std::is_trivially_copyable_v<T>) {
+      return in.get_value(value);
+    } else {
+      for (T& element : value) {
+        if (!Codec<T>::decode(in, element)) return false;
+      }
+      return true;
     }
-    return true;
   }
 };
 

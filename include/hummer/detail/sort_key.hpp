@@ -161,7 +161,11 @@ template <typename K, std::size_t count>
 struct SortKey<std::array<K, count>> {
   static constexpr bool known = SortKey<K>::known;
   static void append(const std::array<K, count>& key, ByteWriter& out) {
-    for (const K& member : key) SortKey<K>::append(member, out);
+    if constexpr (std::same_as<K, std::uint8_t>) {
+      out.put(key.data(), count);
+    } else {
+      for (const K& member : key) SortKey<K>::append(member, out);
+    }
   }
 };
 

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <new>
 #include <span>
@@ -87,14 +88,32 @@ class RecordCoding {
 
 namespace detail {
 
-// One record of bytes that a codec of this program has written.
+// Its memory is what its codec writes, and can be copied.
+template <typename T>
+inline constexpr bool is_copied = is_bitwise<T> && std::is_trivially_copyable_v<T>;
+
+template <typename T>
+void encode_record(const T& record, ByteWriter& out) {
+  if constexpr (is_copied<T>) {
+    out.put(&record, sizeof record);
+  } else {
+    Codec<T>::encode(record, out);
+  }
+}
+
+// One record of bytes that encode_record() of this program has written.
 template <typename T>
 void decode_record(std::string_view bytes, T& record) {
-  ByteReader in(bytes);
-  if (!Codec<T>::decode(in, record)) [[unlikely]] {
-    throw std::runtime_error("the codec of " + Codec<T>::name() +
-                             " does not read what it has written: its decode must take what its "
-                             "encode gives");
+  if constexpr (is_copied<T>) {
+    HUMMER_ASSERT(bytes.size() == sizeof record);
+    std::memcpy(&record, bytes.data(), sizeof record);
+  } else {
+    ByteReader in(bytes);
+    if (!Codec<T>::decode(in, record)) [[unlikely]] {
+      throw std::runtime_error("the codec of " + Codec<T>::name() +
+                               " does not read what it has written: its decode must take what its "
+                               "encode gives");
+    }
   }
 }
 
@@ -125,7 +144,7 @@ class RecordCodingOf final : public RecordCoding {
     for (std::size_t i = in.position(); i < records.size() && values.size() < bytes_at_once; ++i) {
       in.advance_to(i);
       append_key(records[i], keys);
-      Codec<T>::encode(records[i], values);
+      detail::encode_record(records[i], values);
       if constexpr (timed) append_time_bytes(has_times ? in.timestamps()[i] : no_timestamp, values);
       out.ends_.push_back({keys.size(), values.size()});
       in.advance_to(i + 1);
