@@ -1,13 +1,6 @@
 #include "platform/wake_event.hpp"
 
 namespace hummer {
-namespace {
-
-// Between waiting and notified: a notifier looks at the waiter's Awaiter. A stopping executor may
-// destroy the waiter's frame at any time, and ~Awaiter waits for the end of this state.
-constexpr std::uint32_t notifying = 5;
-
-}  // namespace
 
 WakeEvent::~WakeEvent() {
   if (!has_waiter()) return;
@@ -51,7 +44,7 @@ void WakeEvent::notify_waiter() {
         return;
       }
     } else if (state == State::waiting) {
-      if (state_.compare_exchange_weak(state, notifying, std::memory_order_acq_rel)) break;
+      if (state_.compare_exchange_weak(state, State::notifying, std::memory_order_acq_rel)) break;
     } else {
       return;  // idle, or notified by another
     }
@@ -91,7 +84,7 @@ WakeEvent::Awaiter::~Awaiter() {
   if (!suspended_ || event_ == nullptr) return;
   // Suspended still: the executor stops and destroys the frame.
   std::uint32_t state = event_->state_.load(std::memory_order_relaxed);
-  while (state == notifying ||
+  while (state == State::notifying ||
          !event_->state_.compare_exchange_weak(state, State::idle, std::memory_order_acq_rel)) {
     state = event_->state_.load(std::memory_order_relaxed);
   }

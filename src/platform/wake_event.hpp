@@ -28,10 +28,12 @@
 // read-modify-write on the state: either it precedes prepare_wait()'s exchange,
 // which then synchronises with it, or it sees the announcement.)
 //
-// States: idle → prepare_wait → preparing → wait → waiting → notify → notified
-// → (resumed) idle. notify() moves preparing to notified too, and then wait()
-// returns without suspending. Only the transition waiting → notified puts the
-// event's node in the executor's inbox, hence at most once per wait.
+// States: idle → prepare_wait → preparing → wait → waiting → notify → notifying
+// → notified → (resumed) idle. notify() moves preparing to notified too, and
+// then wait() returns without suspending. Only the transition out of waiting puts
+// the event's node in the executor's inbox, hence at most once per wait. While an
+// event is notifying, the notifier looks at the waiter: a stopping executor, which
+// may destroy the waiter's frame at any time, waits for the end of that.
 //
 // Lifetime: outlives both a running notify() and a waiting task. The waiter's
 // executor outlives a running notify() (see executor.hpp, stop). An event may
@@ -89,6 +91,7 @@ class WakeEvent {
     static constexpr std::uint32_t notified_early = 2;  // before wait(): nothing in the inbox
     static constexpr std::uint32_t waiting = 3;
     static constexpr std::uint32_t notified = 4;  // node on its way to the executor
+    static constexpr std::uint32_t notifying = 5;
   };
 
   class Node final : public InboxNode {
