@@ -264,6 +264,20 @@ TEST_P(Pipeline, ACustomPartitionThatIsNotThereEndsTheJob) {
       << result.status.message();
 }
 
+TEST_P(Pipeline, ANegativePartitionIsNamedAsItWas) {
+  if (GetParam().parallelism == 1) return;
+  StreamExecutionEnvironment env(options());
+  Collected<Index> out;
+  env.generate(same, {.count = count})
+      .partition_custom([](Index, std::uint32_t) { return -1; })
+      .for_each(out.sink());
+  const JobResult result = env.execute("custom");
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.status.message().find("its function answered -1, and there are"),
+            std::string::npos)
+      << result.status.message();
+}
+
 TEST_P(Pipeline, UnionBroadcastAndRebalance) {
   StreamExecutionEnvironment env(options());
   Collected<Index> together, everywhere;
