@@ -427,6 +427,37 @@ TEST(PipelineMistakes, AreNamedBeforeAnythingRuns) {
       << result.status.message();
 }
 
+struct SubtaskOfWord {
+  std::uint32_t subtask = 0;
+  void open(OperatorContext& context) { subtask = static_cast<std::uint32_t>(context.subtask()); }
+  void process(const std::string& word,
+               ProcessOutput<std::pair<std::string, std::uint32_t>>& out) const {
+    out.emit({word, subtask});
+  }
+};
+
+// The operator that makes the strings is not one that the author sees.
+TEST_P(Pipeline, EdgesAheadOfAFunctionOfStringsLeadToIt) {
+  StreamExecutionEnvironment env(options());
+  const std::vector<std::string> words = {"a", "b", "c"};
+  Collected<std::pair<std::string, std::uint32_t>> dealt;
+  Collected<std::string> everywhere;
+  const auto text = env.from_collection(words).name("words");
+  text.broadcast()
+      .map([](const std::string& word) { return word; })
+      .parallelism(5)
+      .for_each([sink = everywhere.sink()](std::string_view word) { sink(std::string(word)); });
+  text.partition_custom([](std::string_view, std::uint32_t partitions) { return partitions - 1; })
+      .process(SubtaskOfWord{})
+      .parallelism(5)
+      .for_each(dealt.sink());
+  const JobResult result = env.execute("strings");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(everywhere.in_order().size(), 5 * words.size());
+  EXPECT_EQ(dealt.sorted(),
+            (std::vector<std::pair<std::string, std::uint32_t>>{{"a", 4}, {"b", 4}, {"c", 4}}));
+}
+
 JobResult run_with(std::vector<const char*> words) {
   words.insert(words.begin(), "job");
   words.push_back("--quiet");
