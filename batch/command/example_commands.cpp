@@ -25,6 +25,12 @@ Status take_paths(std::vector<std::string> paths, batch::Job& job) {
   return Status();
 }
 
+// The directory between the two jobs of a grep. Of "found/" it is beside "found", not in it.
+std::string counts_beside(std::string output) {
+  while (output.size() > 1 && output.back() == '/') output.pop_back();
+  return output + "._counts";
+}
+
 constexpr const char* text_inputs =
     "texts: files, directories or patterns, plain or compressed by gzip or zstd; the last word is "
     "the output, a directory that does not exist";
@@ -47,7 +53,7 @@ int run_word_count(const Invocation& invocation) {
   job.folder = batch::factory_of<batch::SumFolder>();
   if (!unsorted) job.reducer = batch::factory_of<batch::SumReducer>();
   Status status = take_paths(std::move(paths), job);
-  if (status.ok()) status = options.apply(job);
+  if (status.ok()) status = options.apply_with_reducers(job, "count");
   if (!status.ok()) return report_usage(invocation.platform, status);
   return run_job_command(invocation.platform, job, options.json());
 }
@@ -72,12 +78,12 @@ int run_grep(const Invocation& invocation) {
   count.reducer = batch::factory_of<batch::SumReducer>();
   count.parameters = {{"pattern", pattern}, {"group", std::to_string(group)}};
   Status status = take_paths(std::move(paths), count);
-  if (status.ok()) status = options.apply(count);
+  if (status.ok()) status = options.apply_with_reducers(count, "count");
   if (status.ok()) status = batch::check_pattern(pattern, group);
   if (!status.ok()) return report_usage(platform, status);
 
   batch::Job sort = count;
-  sort.inputs = {count.output + "._counts"};
+  sort.inputs = {counts_beside(sort.output)};
   sort.mapper = batch::factory_of<batch::CountFirstMapper>();
   sort.combiner = nullptr;
   sort.reducer = batch::factory_of<batch::CountFirstReducer>();
@@ -127,10 +133,7 @@ int run_join(const Invocation& invocation) {
   job.sort_order = batch::join_sort_order();
   job.group_order = batch::join_group_order();
   job.has_group_order = true;
-  Status status = options.apply(job);
-  if (status.ok() && job.reducers == 0) {
-    status = Status(ErrorCode::invalid_argument, "--reducers: a join needs one or more");
-  }
+  const Status status = options.apply_with_reducers(job, "join");
   if (!status.ok()) return report_usage(invocation.platform, status);
   return run_job_command(invocation.platform, job, options.json());
 }

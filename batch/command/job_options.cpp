@@ -5,6 +5,8 @@
 #include <limits>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "base/option.hpp"
 
 namespace hummer {
@@ -69,6 +71,13 @@ Status JobOptions::apply(batch::Job& job) const {
   job.codec = codec_;
   job.spill_directory = spill_directory_;
   return Status();
+}
+
+Status JobOptions::apply_with_reducers(batch::Job& job, std::string_view job_is) const {
+  HUMMER_TRY(apply(job));
+  if (job.reducers > 0) return Status();
+  return Status(ErrorCode::invalid_argument,
+                fmt::format("--reducers: a {} needs one or more", job_is));
 }
 
 int report_usage(Platform& platform, const Status& status) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <hummer/batch/job.hpp>
 #include <hummer/status.hpp>
@@ -23,6 +24,8 @@ class JobOptions {
   explicit JobOptions(CommandLine& line);
 
   Status apply(batch::Job& job) const;
+  // Of jobs whose mappers emit no result: refused without reducers, by what the job is.
+  Status apply_with_reducers(batch::Job& job, std::string_view job_is) const;
   bool json() const { return json_; }
 
  private:

@@ -67,12 +67,9 @@ int run_tera_sort(const Invocation& invocation) {
   Platform& platform = invocation.platform;
   batch::Job job;
   job.name = "terasort";
-  Status status = options.apply(job);
+  Status status = options.apply_with_reducers(job, "sort");
   if (status.ok() && paths.size() < 2) {
     status = Status(ErrorCode::invalid_argument, "name an input and, as the last word, the output");
-  }
-  if (status.ok() && job.reducers == 0) {
-    status = Status(ErrorCode::invalid_argument, "--reducers: a sort needs one or more");
   }
   if (!status.ok()) return report_usage(platform, status);
   job.output = std::move(paths.back());

@@ -115,7 +115,7 @@ Status JobRunner::map_with_own_file(const InputSplit& split, TaskContext& contex
   HUMMER_TRY(run_map_task(run_, split, context, collection->get()));
   const std::string path = fmt::format("{}/map-{:05}.{}.out", run_.output.temporary_path(),
                                        context.number(), context.attempt());
-  HUMMER_TRY((*collection)->end_to_file(path));
+  HUMMER_TRY(named_by_task(context, (*collection)->end_to_file(path)));
   (*collection)->count(context.counters());
   return results_.add_file(path, (*collection)->collector().metrics().largest_record_bytes);
 }

@@ -1,34 +1,14 @@
 #include "reduce_attempt.hpp"
 
 #include <memory>
-#include <string>
-
-#include <fmt/format.h>
 
 #include <hummer/batch/group_reader.hpp>
 
 #include "guarded_call.hpp"
 #include "map_attempt.hpp"
+#include "shown_key.hpp"
 
 namespace hummer::batch {
-namespace {
-
-constexpr std::size_t shown_key_bytes = 100;
-
-// A key as a message has it: bytes that are no printable ASCII as \xNN.
-std::string shown_key(std::string_view key) {
-  std::string text = "'";
-  for (const char c : key.substr(0, shown_key_bytes)) {
-    if (c >= ' ' && c <= '~') {
-      text += c;
-    } else {
-      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    }
-  }
-  return text + (key.size() > shown_key_bytes ? "…'" : "'");
-}
-
-}  // namespace
 
 Result<std::span<const RecordView>> ReduceInput::next() {
   if (context_.is_stopping()) return job_stopped();

@@ -19,12 +19,24 @@ void append_line(std::string& lines, const RecordView& record) {
   lines.push_back('\n');
 }
 
+// As Hadoop Streaming does: a shell passes no variable on whose name has a dot in it.
+std::string variable_name(std::string name) {
+  for (char& byte : name) {
+    const bool is_plain = (byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z') ||
+                          (byte >= 'a' && byte <= 'z');
+    if (!is_plain) byte = '_';
+  }
+  return name;
+}
+
 }  // namespace
 
 Status LineProgram::start(const TaskContext& context, const Parameters& parameters) {
   context_ = &context;
   std::vector<std::string> variables;
-  for (const auto& [name, value] : parameters) variables.push_back(name + "=" + value);
+  for (const auto& [name, value] : parameters) {
+    variables.push_back(variable_name(name) + "=" + value);
+  }
   variables.push_back(fmt::format("mapreduce_task_partition={}", context.number()));
   if (context.kind() == TaskContext::Kind::map) {
     variables.push_back("mapreduce_map_input_file=" + context.path());

@@ -7,9 +7,9 @@
 //   reducer   is given key, TAB, value of all records of its partition, sorted by key. What it
 //             writes is cut in the same way.
 //
-// A program runs once for each task, by /bin/sh -c, with the job's parameters as variables, and
-// mapreduce_map_input_file, mapreduce_task_partition as Hadoop names them. It fails the task by an
-// exit code other than 0.
+// A program runs once for each task, by /bin/sh -c, with the job's parameters as variables (their
+// names with '_' for what is no letter or digit), and mapreduce_map_input_file,
+// mapreduce_task_partition as Hadoop names them. It fails the task by an exit code other than 0.
 //
 // Thread: one each.
 #pragma once

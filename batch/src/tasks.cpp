@@ -137,13 +137,16 @@ Status reduce(JobRun& run, TaskContext& context,
   return Status();
 }
 
+}  // namespace
+
 Status named_by_task(const TaskContext& context, const Status& status) {
   if (status.ok() || status.code() == ErrorCode::cancelled) return status;
-  return status.with_context(fmt::format(
+  const Status named = status.with_context(fmt::format(
       "{} task {}", context.kind() == TaskContext::Kind::map ? "map" : "reduce", context.number()));
+  // The job has begun, so it is the class that is wrong, and not how it was asked for.
+  if (status.code() != ErrorCode::invalid_argument) return named;
+  return Status(ErrorCode::user_function_failed, named.message());
 }
-
-}  // namespace
 
 Status run_map_task(JobRun& run, const InputSplit& split, TaskContext& context,
                     MapCollection* collection) {

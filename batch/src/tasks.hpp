@@ -27,4 +27,7 @@ Status run_map_task(JobRun& run, const InputSplit& split, TaskContext& context,
 Status run_reduce_task(JobRun& run, TaskContext& context,
                        std::vector<std::unique_ptr<RecordStream>> streams);
 
+// Of a part of a task: its failure with the name of the task.
+Status named_by_task(const TaskContext& context, const Status& status);
+
 }  // namespace hummer::batch

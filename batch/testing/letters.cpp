@@ -77,6 +77,22 @@ class HalvesPartitioner final : public Partitioner {
   }
 };
 
+class FarPartitioner final : public Partitioner {
+ public:
+  Status partition(std::span<const RecordView>, std::uint32_t partitions,
+                   std::span<std::uint32_t> into) override {
+    for (std::uint32_t& partition : into) partition = partitions;
+    return Status();
+  }
+};
+
+class ThrowingCombiner final : public Combiner {
+ public:
+  Status combine(GroupReader&, RecordBuffer&) override {
+    throw std::runtime_error("no such sum, please");
+  }
+};
+
 // Throws at the line "boom".
 class ThrowingMapper final : public RecordMapper<ThrowingMapper> {
  public:
@@ -95,6 +111,8 @@ HUMMER_BATCH_LIBRARY(letters) {
   library.add<TextSumCombiner>("TextSumCombiner");
   library.add<TextSumReducer>("TextSumReducer");
   library.add<TextSumFolder>("TextSumFolder");
+  library.add<FarPartitioner>("FarPartitioner");
+  library.add<ThrowingCombiner>("ThrowingCombiner");
   library.add<HalvesPartitioner>("HalvesPartitioner");
   library.add<ThrowingMapper>("ThrowingMapper");
   library.add_key_order("descending", {"descending", &compare_descending, nullptr});

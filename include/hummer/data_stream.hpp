@@ -258,8 +258,10 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>>,
   DataStream forward() const { return DataStream(end_.with_routing(EdgeRouting::forward)); }
   // choose(const T&, std::uint32_t partitions) → the subtask behind, from 0 to partitions - 1.
   template <typename Choose>
-  DataStream partition_custom(Choose choose) const {
-    if constexpr (detail::check_partition_custom<Choose, T>()) {
+  auto partition_custom(Choose choose) const {
+    if constexpr (wants_owned<Choose, T, std::uint32_t>) {
+      return owned().partition_custom(std::move(choose));
+    } else if constexpr (detail::check_partition_custom<Choose, T>()) {
       return DataStream(
           end_.with_partitioner(custom_partitioner<T>(choose), captured_values(choose)));
     } else {

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <hummer/data_stream.hpp>
+#include <hummer/detail/line_calls.hpp>
 #include <hummer/detail/operators/block_flat_map.hpp>
 #include <hummer/detail/operators/line_flat_map.hpp>
 
@@ -24,6 +25,7 @@ consteval bool takes_blocks() {
 }  // namespace detail
 
 class TextStream : public detail::CallsOfKeyedStreams<TextStream>,
+                   public detail::LineCalls<TextStream>,
                    public BoundedOperations<TextStream, std::string_view> {
  public:
   explicit TextStream(DataStream<TextBlock> blocks) : blocks_(std::move(blocks)) {}

@@ -61,6 +61,7 @@ int StreamExecutionEnvironment::add_node(NodeSpecification specification) {
   node.output_type = std::move(specification.output_type);
   node.captured_hash = specification.captured.hash;
   node.captured_unknown = specification.captured.unknown;
+  if (node.name == "owned") impl_->conversions.insert(node.id);
   impl_->graph.nodes.push_back(std::move(node));
   return impl_->graph.nodes.back().id;
 }
@@ -200,6 +201,19 @@ void set_failures(StreamExecutionEnvironment& env, StreamNode& node, const Failu
   }
 }
 
+// What makes the strings that an operator takes has as many subtasks as it: an edge ahead of both
+// spreads records for the operator that its author sees.
+void share_parallelism(StreamExecutionEnvironment::Impl& impl, const StreamNode& node) {
+  impl.conversions.erase(node.id);
+  for (const StreamEdge& edge : impl.graph.edges) {
+    if (edge.to != node.id || !impl.conversions.contains(edge.from)) continue;
+    StreamNode& conversion = impl.graph.nodes[static_cast<std::size_t>(edge.from)];
+    conversion.parallelism = node.parallelism;
+    conversion.min_parallelism = node.min_parallelism;
+    conversion.max_parallelism = node.max_parallelism;
+  }
+}
+
 }  // namespace
 
 void apply_settings(StreamExecutionEnvironment& env, int id, const NodeSettings& settings) {
@@ -212,6 +226,9 @@ void apply_settings(StreamExecutionEnvironment& env, int id, const NodeSettings&
   if (settings.max_parallelism) node.max_parallelism = settings.max_parallelism;
   if (settings.chain_with_upstream) node.chain_with_upstream = *settings.chain_with_upstream;
   if (settings.chain_with_downstream) node.chain_with_downstream = *settings.chain_with_downstream;
+  if (settings.parallelism || settings.min_parallelism || settings.max_parallelism) {
+    share_parallelism(env.impl(), node);
+  }
   if (settings.failures) set_failures(env, node, *settings.failures);
 }
 

@@ -32,6 +32,9 @@ struct KeptJob {
 
 struct StreamExecutionEnvironment::Impl {
   StreamGraph graph;
+  // Nodes that make strings of views for the function behind them (owned_text.hpp), as long as
+  // nobody has said how parallel they are.
+  std::set<int> conversions;
   bool from_command_line = false;
   bool help = false;
   std::string program;

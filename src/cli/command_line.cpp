@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <sstream>
 #include <utility>
 
@@ -32,6 +33,14 @@ CLI::Option* add_text(CLI::App& app, const std::string& name, std::string& value
   return option;
 }
 
+// CLI11 takes "-1" for the largest number there is.
+std::string why_no_number(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc() && end == text.data() + text.size()) return {};
+  return fmt::format("expected a whole number, not '{}'", text);
+}
+
 }  // namespace
 
 CommandLine::CommandLine(const std::string& description)
@@ -56,7 +65,7 @@ void CommandLine::option(const std::string& name, std::string& value,
 }
 void CommandLine::option(const std::string& name, std::uint64_t& value,
                          const std::string& description) {
-  app_->add_option(name, value, description);
+  app_->add_option(name, value, description)->check(CLI::Validator(&why_no_number, {}));
 }
 void CommandLine::option(const std::string& name, std::vector<std::string>& values,
                          const std::string& description) {

@@ -273,7 +273,7 @@ std::optional<Result<std::string>> ClusterState::savepoint(Job& job,
 
 void ClusterState::consider_restart(Job& job, Moment at) {
   Failures& why = *job.as<Job::Failing>();
-  if (!may_restart(why)) return;
+  if (why.is_last || !may_restart(why)) return;
   const Status failure = why.reason();
   const auto delay = job.restarts.failed(at.now, failure);
   if (!delay) {

@@ -42,7 +42,8 @@ void ClusterState::region_failed(Job& job, std::size_t index, Moment at) {
   std::optional<Nanoseconds> delay;
   if (alone) delay = job.restarts.failed(at.now, why.first());
   if (!delay) {
-    if (why.root_failure) why.root_failure = job.restarts.last(*why.root_failure);
+    why.is_last = alone;  // it counts once
+    if (alone && why.root_failure) why.root_failure = job.restarts.last(*why.root_failure);
     return fail_with(job, why, at);
   }
   remember_failure(job, region.attempt, why, at.wall_ms);

@@ -30,6 +30,7 @@ struct Failures {
   std::optional<Status> root_failure;
   std::optional<Status> consequence;
   std::string failed_on;  // the TaskManager of that failure
+  bool is_last = false;   // of a region: the restart policy has said that the job ends by it
 
   Failures() = default;
   explicit Failures(Status root) {

@@ -283,6 +283,29 @@ TEST_F(Regions, WithoutAStrategyOneFailureEndsTheJob) {
   EXPECT_EQ(job.state(), wire::JOB_FAILING);
 }
 
+TEST_F(Regions, TheLastFailureAtOnePlaceIsToldOnce) {
+  left = add_worker("a");
+  right = add_worker("b");
+  Job& job = submit({}, RestartStrategy::exponential(10, 10));
+  say(left, job, 0, wire::ATTEMPT_RUNNING);
+  for (int failures = 1; failures <= 5; ++failures) {
+    for (JobPart& part : job.placed()->parts) part.deployed = true;
+    wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);
+    to_message(Status(ErrorCode::user_function_failed,
+                      "function of operator 'map' (subtask 0) failed at a, line 3: odd"),
+               *failed.mutable_failure());
+    send(right, failed);
+    pass(milliseconds(10));
+  }
+  EXPECT_EQ(job.state(), wire::JOB_FAILING);
+  say(left, job, 0, wire::ATTEMPT_CANCELLED);
+  EXPECT_EQ(job.state(), wire::JOB_FAILED);
+  const std::string why = job.failure().message();
+  const std::size_t told = why.find("(the job has failed there 5 times");
+  EXPECT_NE(told, std::string::npos) << why;
+  EXPECT_EQ(why.find("(the job has failed there", told + 1), std::string::npos) << why;
+}
+
 TEST_F(Regions, DamagedStateIsTheWholeJobsBusiness) {
   Job& job = running(every_100_ms());
   wire::AttemptReport failed = report(job, 1, wire::ATTEMPT_FAILED);

@@ -264,6 +264,20 @@ TEST_P(Pipeline, ACustomPartitionThatIsNotThereEndsTheJob) {
       << result.status.message();
 }
 
+TEST_P(Pipeline, ANegativePartitionIsNamedAsItWas) {
+  if (GetParam().parallelism == 1) return;
+  StreamExecutionEnvironment env(options());
+  Collected<Index> out;
+  env.generate(same, {.count = count})
+      .partition_custom([](Index, std::uint32_t) { return -1; })
+      .for_each(out.sink());
+  const JobResult result = env.execute("custom");
+  ASSERT_FALSE(result.ok());
+  EXPECT_NE(result.status.message().find("its function answered -1, and there are"),
+            std::string::npos)
+      << result.status.message();
+}
+
 TEST_P(Pipeline, UnionBroadcastAndRebalance) {
   StreamExecutionEnvironment env(options());
   Collected<Index> together, everywhere;
@@ -411,6 +425,37 @@ TEST(PipelineMistakes, AreNamedBeforeAnythingRuns) {
   EXPECT_EQ(result.status.code(), ErrorCode::invalid_graph);
   EXPECT_NE(result.status.message().find("rebalance"), std::string::npos)
       << result.status.message();
+}
+
+struct SubtaskOfWord {
+  std::uint32_t subtask = 0;
+  void open(OperatorContext& context) { subtask = static_cast<std::uint32_t>(context.subtask()); }
+  void process(const std::string& word,
+               ProcessOutput<std::pair<std::string, std::uint32_t>>& out) const {
+    out.emit({word, subtask});
+  }
+};
+
+// The operator that makes the strings is not one that the author sees.
+TEST_P(Pipeline, EdgesAheadOfAFunctionOfStringsLeadToIt) {
+  StreamExecutionEnvironment env(options());
+  const std::vector<std::string> words = {"a", "b", "c"};
+  Collected<std::pair<std::string, std::uint32_t>> dealt;
+  Collected<std::string> everywhere;
+  const auto text = env.from_collection(words).name("words");
+  text.broadcast()
+      .map([](const std::string& word) { return word; })
+      .parallelism(5)
+      .for_each([sink = everywhere.sink()](std::string_view word) { sink(std::string(word)); });
+  text.partition_custom([](std::string_view, std::uint32_t partitions) { return partitions - 1; })
+      .process(SubtaskOfWord{})
+      .parallelism(5)
+      .for_each(dealt.sink());
+  const JobResult result = env.execute("strings");
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  EXPECT_EQ(everywhere.in_order().size(), 5 * words.size());
+  EXPECT_EQ(dealt.sorted(),
+            (std::vector<std::pair<std::string, std::uint32_t>>{{"a", 4}, {"b", 4}, {"c", 4}}));
 }
 
 JobResult run_with(std::vector<const char*> words) {

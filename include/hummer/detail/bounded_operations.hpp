@@ -16,6 +16,7 @@
 #include <hummer/detail/operators/bounded_operators.hpp>
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/hash_partitioner.hpp>
+#include <hummer/detail/operators/record_text.hpp>
 #include <hummer/detail/owned_text.hpp>
 #include <hummer/environment.hpp>
 
@@ -26,16 +27,30 @@ enum class SortOrder : std::uint8_t { ascending, descending };
 template <typename T>
 class DataStream;
 
+namespace detail {
+
+// What has been put out with views into records that go.
+class EmittedViews {
+ public:
+  virtual ~EmittedViews() = default;
+  virtual void make_last() = 0;
+};
+
+}  // namespace detail
+
 // The records of one key, in the order in which they came.
 template <typename T>
 class Group {
  public:
-  explicit Group(GroupRecords& records) : records_(records) {}
+  // `emitted`: what may have views into the record in hand; null: nothing.
+  explicit Group(GroupRecords& records, detail::EmittedViews* emitted = nullptr)
+      : records_(records), emitted_(emitted) {}
   Group(const Group&) = delete;
   Group& operator=(const Group&) = delete;
 
   // Null: there are no more.
   const T* next() {
+    if (emitted_ != nullptr) emitted_->make_last();
     if (at_ == block_.size()) {
       block_ = records_.next();
       at_ = 0;
@@ -48,6 +63,7 @@ class Group {
 
  private:
   GroupRecords& records_;
+  detail::EmittedViews* const emitted_;
   std::span<const std::string_view> block_;
   std::size_t at_ = 0;
   std::optional<T> record_;
@@ -111,6 +127,22 @@ consteval bool check_reduce_group() {
   }
 }
 
+// Whether Function takes groups of an Owned<T>, and not of T.
+template <typename Function, typename KeyOf, typename T, typename Out>
+consteval bool takes_owned_groups() {
+  if constexpr (!has_owned_form<T> || std::is_void_v<Out>) {
+    return false;
+  } else if constexpr (std::is_invocable_v<Function&, const KeyOfRecord<KeyOf, T>&, Group<T>&,
+                                           Collector<Out>&>) {
+    return false;
+  } else if constexpr (std::is_invocable_v<KeyOf&, const Owned<T>&>) {
+    return std::is_invocable_v<Function&, const KeyOfRecord<KeyOf, Owned<T>>&, Group<Owned<T>>&,
+                               Collector<Out>&>;
+  } else {
+    return false;
+  }
+}
+
 // The Out of a function of groups.
 template <typename Signature>
 struct GroupCall;
@@ -149,12 +181,31 @@ class GroupFunctionOf final : public GroupFunction {
     decode_record(std::string_view(first_), record);
     const KeyOfRecord<KeyOf, T>& key = std::invoke(key_of_, std::as_const(record));
     BegunGroup begun(records, block);
-    Group<T> group(begun);
     auto to = out.template collector<Out>();
+    Emitted emitted(to, out.batch());
+    Group<T> group(begun, holds_views<Out> ? &emitted : nullptr);
     function_(key, group, to);
+    emitted.make_last();  // the key and the last record go
   }
 
  private:
+  class Emitted final : public EmittedViews {
+   public:
+    Emitted(Collector<Out>& to, Batch& batch) : to_(to), batch_(batch), first_(batch.size()) {}
+    void make_last() override {
+      if constexpr (holds_views<Out>) {
+        to_.commit();
+        copy_text_of_gone<Out>(batch_, first_);
+        first_ = batch_.size();
+      }
+    }
+
+   private:
+    Collector<Out>& to_;
+    Batch& batch_;
+    std::size_t first_;  // of those that were not looked through
+  };
+
   KeyOf key_of_;
   Function function_;
   std::string first_;
@@ -175,7 +226,9 @@ class GroupedStream {
   template <typename Named = void, typename Function>
   auto reduce_group(Function function) const {
     using Out = typename decltype(detail::group_output<Named, Function>())::type;
-    if constexpr (detail::check_reduce_group<Function, Key, T, Out>()) {
+    if constexpr (detail::takes_owned_groups<Function, KeyOf, T, Out>()) {
+      return stream_.owned().group_by(key_of_).template reduce_group<Out>(std::move(function));
+    } else if constexpr (detail::check_reduce_group<Function, Key, T, Out>()) {
       using Coding = RecordCodingOf<T, KeyOf, detail::group_key_bytes<Key>>;
       const auto make = [key_of = key_of_, function](std::size_t memory_bytes) {
         return make_group_operator(
@@ -209,8 +262,10 @@ class BoundedOperations {
  public:
   // key_of: a member pointer or function(const T&) → the key.
   template <typename KeyOf>
-  DataStream<T> sort_partition(KeyOf key_of, SortOrder order = SortOrder::ascending) const {
-    if constexpr (detail::check_sort<KeyOf, T>()) {
+  auto sort_partition(KeyOf key_of, SortOrder order = SortOrder::ascending) const {
+    if constexpr (wants_owned<KeyOf, T>) {
+      return self().owned().sort_partition(std::move(key_of), order);
+    } else if constexpr (detail::check_sort<KeyOf, T>()) {
       return add(self(), "sort_partition",
                  make_bounded_factory([key_of, order](std::size_t memory_bytes) {
                    return make_sort_operator(coding_of<KeyOf, true>(key_of, order), memory_bytes);
@@ -221,8 +276,10 @@ class BoundedOperations {
     }
   }
   template <typename KeyOf>
-  DataStream<T> sort(KeyOf key_of, SortOrder order = SortOrder::ascending) const {
-    if constexpr (detail::check_sort<KeyOf, T>()) {
+  auto sort(KeyOf key_of, SortOrder order = SortOrder::ascending) const {
+    if constexpr (wants_owned<KeyOf, T>) {
+      return self().owned().sort(std::move(key_of), order);
+    } else if constexpr (detail::check_sort<KeyOf, T>()) {
       return add(sort_partition(key_of, order), "merge_sorted", make_operator_factory([=] {
                    return make_merge_operator(coding_of<KeyOf, false>(key_of, order));
                  }),
@@ -236,7 +293,9 @@ class BoundedOperations {
   // The key: text, a number, or any record type that owns its text, as of key_by.
   template <typename KeyOf>
   auto group_by(KeyOf key_of) const {
-    if constexpr (detail::check_key_by<KeyOf, T>()) {
+    if constexpr (wants_owned<KeyOf, T>) {
+      return self().owned().group_by(std::move(key_of));
+    } else if constexpr (detail::check_key_by<KeyOf, T>()) {
       return GroupedStream<T, KeyOf>(self(), std::move(key_of));
     } else {
       return detail::RefusedStream();

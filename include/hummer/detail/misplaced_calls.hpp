@@ -28,7 +28,7 @@ namespace detail {
   X(parallelism) X(min_parallelism) X(max_parallelism) X(resource_group)            \
   X(disable_chaining) X(start_new_chain) X(on_failure) X(allowed_lateness)          \
   X(late_output) X(trigger) X(strategy) X(between) X(apply) X(inner) X(left_outer)  \
-  X(right_outer) X(full_outer) X(reduce_group)
+  X(right_outer) X(full_outer) X(reduce_group) X(partition_custom)
 // clang-format on
 
 #define HUMMER_REFUSED(name)                          \

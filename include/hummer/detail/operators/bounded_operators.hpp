@@ -20,6 +20,7 @@
 #include <vector>
 
 #include <hummer/detail/operators/record_coding.hpp>
+#include <hummer/detail/operators/record_text.hpp>
 #include <hummer/operator.hpp>
 
 namespace hummer {
@@ -122,12 +123,23 @@ class JoinFunctionOf final : public JoinFunction {
  public:
   explicit JoinFunctionOf(Function function) : function_(std::move(function)) {}
 
+  using First = std::conditional_t<keeps_second(kind), const A*, const A&>;
+  using Second = std::conditional_t<keeps_first(kind), const B*, const B&>;
+  // Text that it returns as std::string is copied where it is put out.
+  static constexpr bool may_view_records =
+      holds_views<Out> &&
+      !std::is_same_v<std::remove_cvref_t<std::invoke_result_t<Function&, First, Second>>,
+                      std::string>;
+
   const TypeDescriptor& output_type() const override { return type_of<Out>(); }
 
   void call(std::span<const JoinPair> pairs, Output& out) override {
     auto to = out.template collector<Out>();
-    const char* of_first = nullptr;  // whose bytes first_ and second_ were made of
-    const char* of_second = nullptr;
+    std::size_t before = out.batch().size();
+    std::string_view of_first;  // whose bytes first_ and second_ were made of
+    std::string_view of_second;
+    first_.reset();
+    second_.reset();
     for (const JoinPair& pair : pairs) {
       if (pair.has_first) take(pair.first, of_first, first_);
       if (pair.has_second) take(pair.second, of_second, second_);
@@ -142,15 +154,19 @@ class JoinFunctionOf final : public JoinFunction {
       } else {
         to.emit(function_(first, second));
       }
+      if constexpr (may_view_records) {
+        to.commit();
+        copy_text_of_gone<Out>(out.batch(), before++);
+      }
     }
   }
 
  private:
   template <typename T>
-  static void take(std::string_view bytes, const char*& of, std::optional<T>& record) {
-    if (record && of == bytes.data()) return;
+  static void take(std::string_view bytes, std::string_view& of, std::optional<T>& record) {
+    if (record && of.data() == bytes.data() && of.size() == bytes.size()) return;
     detail::decode_record(bytes, record.emplace());
-    of = bytes.data();
+    of = bytes;
   }
 
   Function function_;

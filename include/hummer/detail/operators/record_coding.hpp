@@ -33,6 +33,7 @@
 
 #include <hummer/batch.hpp>
 #include <hummer/collector.hpp>
+#include <hummer/detail/operators/view_check.hpp>
 #include <hummer/detail/sort_key.hpp>
 
 namespace hummer {
@@ -200,6 +201,7 @@ class RecordCodingOf final : public RecordCoding {
 
   void append_key(const T& record, ByteWriter& out) {
     decltype(auto) key = std::invoke(key_of_, record);
+    check_key<std::invoke_result_t<KeyOf&, const T&>>(key);
     if constexpr (form == KeyBytes::ordered) {
       SortKey<Key>::append(key, out);
     } else if constexpr (form == KeyBytes::reversed) {

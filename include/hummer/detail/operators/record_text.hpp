@@ -16,12 +16,11 @@
 
 namespace hummer {
 
-// The records of `out` from `first` on were made from `From`, while `in` had it.
-template <typename From, typename Out>
-void copy_record_text(const Batch& in, Batch& out, std::size_t first) {
-  if constexpr (holds_views<Out> && !std::is_trivially_destructible_v<From>) {
+// The records of `out` from `first` on were made from what goes now, with all its text.
+template <typename Out>
+void copy_text_of_gone(Batch& out, std::size_t first) {
+  if constexpr (holds_views<Out>) {
     if (out.size() == first) return;
-    if (in.has_storage()) out.keep_buffers_of(in);
     Out* const records = out.mutable_values<Out>();
     for (std::size_t i = first; i < out.size(); ++i) {
       detail::for_each_view(records[i], [&](auto& view) {
@@ -33,6 +32,16 @@ void copy_record_text(const Batch& in, Batch& out, std::size_t first) {
         }
       });
     }
+  }
+}
+
+// They were made from `From`, while `in` had it.
+template <typename From, typename Out>
+void copy_record_text(const Batch& in, Batch& out, std::size_t first) {
+  if constexpr (holds_views<Out> && !std::is_trivially_destructible_v<From>) {
+    if (out.size() == first) return;
+    if (in.has_storage()) out.keep_buffers_of(in);
+    copy_text_of_gone<Out>(out, first);
   }
 }
 
