@@ -91,9 +91,11 @@ class DataStream : public detail::CallsOfKeyedStreams<DataStream<T>>,
   DataStream<Owned<T>> owned() const
     requires has_owned_form<T>
   {
-    return add<Owned<T>>("owned", make_operator_factory([] {
-                           return std::make_unique<MapOperator<T, Owned<T>, OwnText>>(OwnText());
-                         }));
+    const auto make = [] { return std::make_unique<MapOperator<T, Owned<T>, OwnText>>(OwnText()); };
+    return DataStream<Owned<T>>(end_.add({.name = "owned",
+                                          .factory = make_operator_factory(make),
+                                          .output = &type_of<Owned<T>>(),
+                                          .is_conversion = true}));
   }
   // function(const T&) → U
   template <typename Function>

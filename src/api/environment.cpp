@@ -61,7 +61,7 @@ int StreamExecutionEnvironment::add_node(NodeSpecification specification) {
   node.output_type = std::move(specification.output_type);
   node.captured_hash = specification.captured.hash;
   node.captured_unknown = specification.captured.unknown;
-  if (node.name == "owned") impl_->conversions.insert(node.id);
+  if (specification.is_conversion) impl_->conversions.insert(node.id);
   impl_->graph.nodes.push_back(std::move(node));
   return impl_->graph.nodes.back().id;
 }

@@ -17,6 +17,7 @@ int add_operator(StreamExecutionEnvironment& env, const NewOperator& what) {
                        .planned_for = what.planned_for,
                        .pre_aggregation = what.pre_aggregation,
                        .output_type = is_sink ? "" : what.output->name,
+                       .is_conversion = what.is_conversion,
                        .captured = what.captured});
 }
 

@@ -33,6 +33,8 @@ struct NodeSpecification {
   PlannedFor planned_for = PlannedFor::every_plan;  // others than the first: with one input
   PreAggregation pre_aggregation = PreAggregation::none;
   std::string output_type = {};
+  // Makes values that own their text, for the function behind it: an author sees no operator.
+  bool is_conversion = false;
   // Of the user's functions; of an operator made by a factory of the author's own: none, its
   // factory is taken as it is.
   CapturedValues captured = {};
@@ -72,6 +74,7 @@ struct NewOperator {
   const TypeDescriptor* output = nullptr;  // null: a sink
   CapturedValues captured = {};
   bool stateful = false;
+  bool is_conversion = false;  // see NodeSpecification
   PlannedFor planned_for = PlannedFor::every_plan;
   PreAggregation pre_aggregation = PreAggregation::none;
 };
