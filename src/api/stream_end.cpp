@@ -6,6 +6,8 @@
 
 #include <hummer/detail/operators/factory.hpp>
 
+#include "api/environment_impl.hpp"
+
 namespace hummer::detail {
 
 int add_operator(StreamExecutionEnvironment& env, const NewOperator& what) {
@@ -65,7 +67,11 @@ void StreamEnd::print(AppendLines append) const {
   const auto make = [writers = make_print_writer(), append] {
     return std::make_unique<TextSinkOperator>(writers->make(), append);
   };
-  add({.name = "print", .factory = make_operator_factory(make)});
+  const StreamEnd sink = add({.name = "print", .factory = make_operator_factory(make)});
+  // Records of one subtask, such as those of a sort, are printed in their order.
+  const std::vector<StreamNode>& nodes = env_->impl().graph.nodes;
+  const std::optional<int> parallelism = nodes[static_cast<std::size_t>(node_)].parallelism;
+  if (parallelism == 1) sink.parallelism(1);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -436,6 +437,24 @@ TEST(BoundedJobs, LinesOfTwoFilesAreSortedTogether) {
   const JobResult result = env.execute("files");
   ASSERT_TRUE(result.ok()) << result.status.to_string();
   EXPECT_EQ(seen.in_order(), (std::vector<std::string>{"apple", "fig", "pear", "quince"}));
+}
+
+TEST(BoundedJobs, APrintedSortIsInOrder) {
+  EnvironmentOptions options;
+  options.parallelism = 4;
+  options.batch_records = 10;
+  StreamExecutionEnvironment env(options);
+  env.generate([](std::uint64_t i) { return 100'000 + hash_u64(i) % 100'000; }, {.count = 5'000})
+      .sort(identity)
+      .print();
+  testing::internal::CaptureStdout();
+  const JobResult result = env.execute("printed");
+  std::istringstream printed(testing::internal::GetCapturedStdout());
+  ASSERT_TRUE(result.ok()) << result.status.to_string();
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(printed, line);) lines.push_back(line);
+  EXPECT_EQ(lines.size(), 5'000u);
+  EXPECT_TRUE(std::is_sorted(lines.begin(), lines.end()));
 }
 
 // ---- jobs that are refused, cancelled, or fail ----
