@@ -227,6 +227,7 @@ Result<JobGraph> fuse(const StreamGraph& graph, const FusionOptions& options) {
     out.to_input = input;
     out.routing = edge.routing;
     if (edge.routing == Routing::hash) out.key_groups = key_groups_of(*find_node(graph, edge.to));
+    out.is_custom = edge.is_custom;
     out.network = edge.network;
     out.decision = job.decisions[i];
     job.edges.push_back(std::move(out));

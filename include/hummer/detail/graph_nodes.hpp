@@ -48,6 +48,7 @@ struct EdgeSpecification {
   std::shared_ptr<const PartitionerFactory> partitioner_past;
   NetworkSettings network;
   CapturedValues captured = {};  // of a partitioner that the next operator knows nothing of
+  bool is_custom = false;        // the partitioner is a function of the author's
 };
 
 // How DataStream's setters reach the node that they are about.
