@@ -64,6 +64,9 @@ struct EnvironmentOptions {
   bool chaining = true;
   // Of a job whose sources all end: of each of its edges (network_settings.hpp).
   ExchangeMode exchange = ExchangeMode::pipelined;
+  // Behind a blocking edge: so many bytes for each subtask, where parallelism is unset; 0: no
+  // matter how many, so as many subtasks as elsewhere.
+  std::size_t bytes_per_subtask = 0;
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
   std::size_t partial_state_bytes = 64 << 20;
   // What sorts, groups and joins of whole inputs hold in memory, per slot, before they go to disk.

@@ -79,6 +79,8 @@ void StreamExecutionEnvironment::add_edge(int from, int to,
   edge.network = specification.network;
   edge.partitioner = specification.partitioner;
   edge.partitioner_past = specification.partitioner_past;
+  edge.is_custom = specification.is_custom;
+  edge.is_ordered = specification.is_ordered;
   edge.automatic = specification.routing == EdgeRouting::automatic;
   switch (specification.routing) {
     case EdgeRouting::automatic:

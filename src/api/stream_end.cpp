@@ -136,6 +136,7 @@ StreamEnd StreamEnd::with_partitioner(std::shared_ptr<const PartitionerFactory> 
   StreamEnd copy = with_routing(EdgeRouting::hash);
   copy.edge_.partitioner = std::move(partitioner);
   copy.edge_.captured = captured;
+  copy.edge_.is_custom = true;
   return copy;
 }
 StreamEnd StreamEnd::with_network(NetworkSettings settings) const {

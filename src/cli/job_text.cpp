@@ -101,6 +101,12 @@ std::string describe_job(const wire::JobStatus& job, std::int64_t wall_time_ms) 
   }
   text += "\n" + table.text(true);
   text += describe_user_metrics(result);
+  for (const wire::VertexStatus& vertex : job.vertices()) {
+    if (vertex.planned_parallelism() == 0) continue;
+    text += fmt::format("'{}' has {} of {} subtasks, as it reads {} of shuffle files\n",
+                        vertex.name(), vertex.parallelism(), vertex.planned_parallelism(),
+                        format_bytes(static_cast<double>(vertex.shuffle_bytes())));
+  }
   for (const std::string& stuck : job.stuck()) text += stuck + "\n";
   return text;
 }

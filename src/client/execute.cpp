@@ -110,7 +110,8 @@ JobHandle StreamExecutionEnvironment::execute_async(const std::string& job_name)
     const Result<ExplainFormat> format = parse_explain_format(options_.explain);
     if (!format.ok()) return ended(format.status());
     (void)platform.write_standard(
-        1, explain(job->stream_graph, job->job_graph, job->execution_graph, *format));
+        1, explain(job->stream_graph, job->job_graph, job->execution_graph, *format,
+                   options_.bytes_per_subtask));
     return ended({});
   }
 

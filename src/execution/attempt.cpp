@@ -204,8 +204,8 @@ Result<std::unique_ptr<Attempt::Plan>> Attempt::build_graphs(JobFunction functio
   } else {
     HUMMER_TRY(call_job_function(function, graphs));
   }
-  Result<ExecutionGraph> placed =
-      place_on_cluster(graphs.job, message_.task_managers(), message_.options());
+  Result<ExecutionGraph> placed = place_on_cluster(graphs.job, message_.task_managers(),
+                                                   message_.options(), narrowed_from(message_));
   if (!placed.ok()) return placed.status();
   graphs.execution = std::move(*placed);
   const std::uint64_t hash = execution_hash(graphs.execution);
@@ -525,7 +525,7 @@ wire::AttemptReport Attempt::report(Nanoseconds now) {
   }
   for (const auto& [task, snapshot] : snapshots_) *report.add_snapshots() = snapshot;
   for (const std::uint32_t task : ended_tasks_) report.add_ended_tasks(task);
-  report.mutable_lost_files()->Add(lost_files_.begin(), lost_files_.end());
+  describe_files(report);
   for (const std::string& uid : wanted_listings_) report.add_wanted_listings(uid);
   for (const auto& [uid, bytes] : made_listings_) {
     wire::SourceListing& listing = *report.add_listings();

@@ -168,6 +168,7 @@ class Attempt {
   void enter(Step step);
   ShuffleOptions shuffle_options(const JobGraph& job);
   void file_is_lost(const ShuffleSource& source);
+  void describe_files(wire::AttemptReport& report) const;  // REQUIRES: mutex_
   // Into the job's log, which goes to the JobManager, and the process's.
   void log(std::string text, LogLevel level = LogLevel::info);
   void log_line(std::string text, LogLevel level = LogLevel::info);  // REQUIRES: mutex_

@@ -51,6 +51,17 @@ void Attempt::file_is_lost(const ShuffleSource& source) {
   lost.set_attempt(source.attempt);
 }
 
+void Attempt::describe_files(wire::AttemptReport& report) const {
+  report.mutable_lost_files()->Add(lost_files_.begin(), lost_files_.end());
+  if (state_ != wire::ATTEMPT_FINISHED || context_.shuffle == nullptr) return;
+  const ShuffleAttempt own{context_.job_manager ^ id_.job, id_.attempt, id_.region};
+  for (const auto& [edge, bytes] : context_.shuffle->written(own)) {
+    wire::WrittenBytes& written = *report.add_written();
+    written.set_edge(edge);
+    written.set_bytes(bytes);
+  }
+}
+
 // ---- what sources read ----
 
 Status Attempt::list_sources() {

@@ -18,8 +18,8 @@ Status Deployment::check_shuffle() const {
 // Of the file of one subtask ahead.
 std::uint32_t Deployment::shuffle_partitions(const JobEdge& edge) const {
   if (edge.routing == Routing::forward || edge.routing == Routing::broadcast) return 1;
-  return static_cast<std::uint32_t>(
-      execution_graph_.parallelism[static_cast<std::size_t>(edge.to)]);
+  // As many as there would be readers if none were spared.
+  return static_cast<std::uint32_t>(execution_graph_.planned[static_cast<std::size_t>(edge.to)]);
 }
 
 std::unique_ptr<Emitter> Deployment::make_shuffle_emitter(const ExecutionTask& execution,
@@ -54,7 +54,7 @@ std::unique_ptr<Operator> Deployment::make_shuffle_reader(const ExecutionTask& e
 
   std::vector<ShuffleInput> inputs;
   std::vector<ShuffleSource> sources;  // parallel to them
-  const auto add = [&](int subtask) {
+  const auto add = [&](int subtask, std::uint32_t partition) {
     const int holder =
         execution_graph_
             .tasks[static_cast<std::size_t>(execution_graph_.chain_task(edge.from, subtask))]
@@ -71,7 +71,7 @@ std::unique_ptr<Operator> Deployment::make_shuffle_reader(const ExecutionTask& e
     input.key.region = static_cast<std::uint32_t>(region);
     input.key.edge = static_cast<std::uint32_t>(edge.id);
     input.key.subtask = static_cast<std::uint32_t>(subtask);
-    input.partition = shuffle_partitions(edge) == 1 ? 0 : static_cast<std::uint32_t>(own);
+    input.partition = partition;
     input.from = vertex + "[" + std::to_string(subtask) + "]";
     input.is_local = is_alone() || holder == options_.task_manager;
     if (input.is_local) return;
@@ -79,10 +79,11 @@ std::unique_ptr<Operator> Deployment::make_shuffle_reader(const ExecutionTask& e
     input.from += " at " + options_.peers.at(static_cast<std::size_t>(holder)).name + " (" +
                   input.route.address + ")";
   };
-  if (edge.routing == Routing::forward) {
-    add(own);
-  } else {
-    for (int i = 0; i < subtasks; ++i) add((own + i) % subtasks);
+  const std::uint32_t partitions = shuffle_partitions(edge);
+  const auto each = std::max(partitions / static_cast<std::uint32_t>(execution.parallelism), 1u);
+  const std::uint32_t first = partitions == 1 ? 0 : static_cast<std::uint32_t>(own) * each;
+  for (int i = 0; i < (edge.routing == Routing::forward ? 1 : subtasks); ++i) {
+    for (std::uint32_t p = 0; p < each; ++p) add((own + i) % subtasks, first + p);
   }
 
   ShuffleAccess access;
@@ -94,7 +95,9 @@ std::unique_ptr<Operator> Deployment::make_shuffle_reader(const ExecutionTask& e
   }
   auto on_lost = [&shuffle, sources, inputs](const ShuffleKey& key) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].key == key && shuffle.on_lost) shuffle.on_lost(sources[i]);
+      if (inputs[i].key != key || !shuffle.on_lost) continue;
+      shuffle.on_lost(sources[i]);
+      break;
     }
   };
   return std::make_unique<ShuffleReader>(std::move(access), std::move(inputs), edge_type(edge.id),

@@ -325,6 +325,16 @@ Result<ExecutionGraph> place(const JobGraph& graph, const Cluster& cluster,
   Placer placer(graph, cluster);
   placer.out().job_name = graph.job_name;
   placer.out().sharing = options.sharing;
+  placer.out().planned = *parallelism;
+  for (std::size_t v = 0; v < options.narrowed.size(); ++v) {
+    const int narrow = options.narrowed[v];
+    if (narrow == 0) continue;
+    if (v >= parallelism->size() || narrow < 1 || (*parallelism)[v] % narrow != 0) {
+      return Status(ErrorCode::invalid_graph,
+                    fmt::format("vertex {} can't be narrowed to {} subtasks", v, narrow));
+    }
+    (*parallelism)[v] = narrow;
+  }
   placer.out().parallelism = std::move(*parallelism);
   placer.add_chains(*windows, slots);
   for (const JobEdge& edge : graph.edges) HUMMER_TRY(placer.add_edge(edge));

@@ -48,6 +48,9 @@ struct PlacementOptions {
   // When slots are short, let a slot host several subtasks of one vertex instead
   // of refusing the job. Only with shared slots, and never across groups.
   bool allow_oversubscription = false;
+  // By vertex, 0: as it is resolved; empty: all are. See narrowed() in graph/parallelism.hpp. Slots
+  // are dealt as if no vertex were.
+  std::vector<int> narrowed = {};
 };
 
 enum class TaskKind { chain, sender, receiver };
@@ -97,6 +100,7 @@ struct ExecutionGraph {
   std::string job_name;
   SlotSharing sharing = SlotSharing::shared;
   std::vector<int> parallelism;  // resolved, by vertex id
+  std::vector<int> planned;      // the same before any vertex was narrowed
   std::vector<PlacedTaskManager> task_managers;
   std::vector<ExecutionTask> tasks;
   std::vector<ExecutionChannel> channels;

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/fingerprint.hpp"
 #include "graph/graph_builder_for_test.hpp"
 
 namespace hummer::execution_graph_test {
@@ -348,6 +349,36 @@ TEST(Place, ABlockingEdgeHasNoChannelsButFromItsReaders) {
     EXPECT_EQ(address(reader), address(task));
     EXPECT_EQ(task.subtask, channel.downstream_subtask);
   }
+}
+
+TEST(Place, ANarrowedVertexLeavesTheOthersWhereTheyAre) {
+  GraphBuilder b = word_count();
+  b.graph.edges[2].network.exchange = ExchangeMode::blocking;
+  b.sink("apart").resource_group = "apart";
+  b.edge(1, 6, Routing::rebalance);
+  const JobGraph job = job_of(b);
+  const Cluster cluster = cluster_of({4, 4});
+  const ExecutionGraph wide = placed(job, cluster, {.default_parallelism = 4});
+  std::vector<int> fewer(job.vertices.size(), 0);
+  const auto counts = std::find_if(job.vertices.begin(), job.vertices.end(),
+                                   [](const JobVertex& vertex) { return vertex.uid == "counts"; });
+  fewer[static_cast<std::size_t>(counts->id)] = 2;
+  const ExecutionGraph narrow = placed(job, cluster, {.default_parallelism = 4, .narrowed = fewer});
+  EXPECT_EQ(narrow.planned, wide.parallelism);
+  EXPECT_EQ(wide.planned, wide.parallelism);
+  for (const JobVertex& vertex : job.vertices) {
+    const int count = narrow.parallelism[static_cast<std::size_t>(vertex.id)];
+    EXPECT_EQ(count, vertex.id == counts->id ? 2 : 4);
+    for (int i = 0; i < count; ++i) {
+      const auto of = [&](const ExecutionGraph& graph) {
+        return address(graph.tasks[static_cast<std::size_t>(graph.chain_task(vertex.id, i))]);
+      };
+      EXPECT_EQ(of(narrow), of(wide));
+    }
+  }
+  EXPECT_NE(execution_hash(narrow), execution_hash(wide));
+  fewer[static_cast<std::size_t>(counts->id)] = 3;
+  EXPECT_FALSE(place(job, cluster, {.default_parallelism = 4, .narrowed = fewer}).ok());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "graph/explain_forms.hpp"
+#include "graph/parallelism.hpp"
+#include "graph/regions.hpp"
 
 namespace hummer {
 
@@ -20,10 +22,14 @@ std::string declared_parallelism_text(const JobVertex& vertex) {
 }
 
 std::string explain(const StreamGraph& stream, const JobGraph& job, const ExecutionGraph& execution,
-                    ExplainFormat format) {
+                    ExplainFormat format, std::uint64_t bytes_per_subtask) {
   HUMMER_ASSERT(job.decisions.size() == stream.edges.size());
   HUMMER_ASSERT(execution.parallelism.size() == job.vertices.size());
-  const ExplainedJob explained{stream, job, execution};
+  ExplainedJob explained{stream, job, execution, {}};
+  const std::vector<bool> depends = may_be_narrowed(job, regions_of(job));
+  for (std::size_t v = 0; v < depends.size(); ++v) {
+    explained.bytes_per_subtask.push_back(depends[v] ? bytes_per_subtask : 0);
+  }
   switch (format) {
     case ExplainFormat::text: return explain_as_text(explained);
     case ExplainFormat::json: return explain_as_json(explained);

@@ -1,8 +1,10 @@
 // The three forms of `explain`, one file each. Internal to graph/.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "graph/execution_graph.hpp"
 
@@ -13,6 +15,8 @@ struct ExplainedJob {
   const StreamGraph& stream;
   const JobGraph& job;
   const ExecutionGraph& execution;
+  // By vertex: the bytes that a subtask of it is for; 0: it has as many as are placed.
+  std::vector<std::uint64_t> bytes_per_subtask;
 };
 
 std::string explain_as_text(const ExplainedJob& explained);

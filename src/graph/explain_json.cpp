@@ -69,7 +69,8 @@ void write_stream_graph(JsonWriter& json, const StreamGraph& stream, const JobGr
   json.end_object();
 }
 
-void write_job_graph(JsonWriter& json, const JobGraph& job) {
+void write_job_graph(JsonWriter& json, const JobGraph& job,
+                     const std::vector<std::uint64_t>& bytes_per_subtask) {
   json.begin_object("job_graph");
   json.field("fingerprint", fmt::format("{:016x}", job.fingerprint));
   json.begin_array("vertices");
@@ -87,6 +88,8 @@ void write_job_graph(JsonWriter& json, const JobGraph& job) {
     if (has_blocking_edges(job)) {
       json.field("region", regions[static_cast<std::size_t>(vertex.id)]);
     }
+    const std::uint64_t bytes = bytes_per_subtask[static_cast<std::size_t>(vertex.id)];
+    if (bytes > 0) json.field("bytes_per_subtask", bytes);
     json.begin_array("chain");
     for (const ChainedOperator& op : vertex.chain) {
       json.begin_object();
@@ -184,7 +187,7 @@ std::string explain_as_json(const ExplainedJob& explained) {
   json.begin_object();
   json.field("job_name", explained.job.job_name);
   write_stream_graph(json, explained.stream, explained.job);
-  write_job_graph(json, explained.job);
+  write_job_graph(json, explained.job, explained.bytes_per_subtask);
   write_execution_graph(json, explained.execution);
   json.end_object();
   return std::move(json).finish();

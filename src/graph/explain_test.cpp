@@ -18,13 +18,14 @@ GraphBuilder networked_word_count() {
   return b;
 }
 
-std::string explained(const GraphBuilder& b, ExplainFormat format) {
+std::string explained(const GraphBuilder& b, ExplainFormat format,
+                      std::uint64_t bytes_per_subtask = 0) {
   const Result<JobGraph> job = fuse(b.graph);
   EXPECT_TRUE(job.ok()) << job.status().to_string();
   const Cluster cluster{{{"tm0", "alpha", 1, {}}, {"tm1", "", 1, {}}}};
   const Result<ExecutionGraph> execution = place(*job, cluster);
   EXPECT_TRUE(execution.ok()) << execution.status().to_string();
-  return explain(b.graph, *job, *execution, format);
+  return explain(b.graph, *job, *execution, format, bytes_per_subtask);
 }
 
 TEST(Explain, TextIsForPeople) {
@@ -219,6 +220,25 @@ TEST(Explain, TextNamesTheRegionsOfBlockingEdges) {
   EXPECT_NE(json.find("\"exchange\""), std::string::npos);
   EXPECT_NE(json.find("\"region\""), std::string::npos);
   EXPECT_EQ(explained(word_count(), ExplainFormat::json).find("\"region\""), std::string::npos);
+}
+
+TEST(Explain, NamesWhatMayHaveFewerSubtasks) {
+  GraphBuilder b = word_count();
+  const std::string says = "or less: one for each";
+  EXPECT_EQ(explained(b, ExplainFormat::text, 4096).find(says), std::string::npos);
+  b.graph.edges[2].network.exchange = ExchangeMode::blocking;
+  EXPECT_EQ(explained(b, ExplainFormat::text).find(says), std::string::npos);
+  const std::string text = explained(b, ExplainFormat::text, 4096);
+  EXPECT_NE(text.find("  v0 from_file → flat_map → partial_count: parallelism 2\n"
+                      "  v1 count → print: parallelism 2, or less: one for each 4096 bytes that it "
+                      "reads\n"),
+            std::string::npos)
+      << text;
+  const std::string json = explained(b, ExplainFormat::json, 4096);
+  const std::size_t found = json.find("\"bytes_per_subtask\"");
+  ASSERT_NE(found, std::string::npos);
+  EXPECT_EQ(json.find("\"bytes_per_subtask\"", found + 1), std::string::npos) << "of v1 only";
+  EXPECT_EQ(explained(b, ExplainFormat::json).find("bytes_per_subtask"), std::string::npos);
 }
 
 }  // namespace

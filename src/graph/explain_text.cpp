@@ -110,8 +110,10 @@ class TextForm {
     line("Execution graph, placed: {}, {}, slots {}", counted(execution.tasks.size(), "task"),
          counted(execution.channels.size(), "channel"), to_string(execution.sharing));
     for (const JobVertex& vertex : job().vertices) {
-      line("  v{} {}: parallelism {}", vertex.id, one_line(vertex.name),
-           execution.parallelism[vertex.id]);
+      const std::uint64_t bytes = explained_.bytes_per_subtask[vertex.id];
+      line("  v{} {}: parallelism {}{}", vertex.id, one_line(vertex.name),
+           execution.parallelism[vertex.id],
+           bytes == 0 ? "" : fmt::format(", or less: one for each {} bytes that it reads", bytes));
     }
     std::map<std::pair<int, int>, std::string> tasks_of_slot;
     for (const ExecutionTask& task : execution.tasks) {

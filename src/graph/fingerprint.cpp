@@ -59,6 +59,9 @@ std::uint64_t execution_hash(const ExecutionGraph& graph) {
   hash.add("hummer execution graph 1").add(to_string(graph.sharing));
   hash.add(static_cast<std::int64_t>(graph.parallelism.size()));
   for (const int parallelism : graph.parallelism) hash.add(parallelism);
+  if (graph.planned != graph.parallelism) {
+    for (const int planned : graph.planned) hash.add(planned);
+  }
   hash.add(static_cast<std::int64_t>(graph.task_managers.size()));
   for (const PlacedTaskManager& manager : graph.task_managers) hash.add(manager.id);
   hash.add(static_cast<std::int64_t>(graph.tasks.size()));

@@ -214,6 +214,7 @@ Result<JobGraph> fuse(const StreamGraph& graph, const FusionOptions& options) {
     vertex_of[node.id] = joined;
   }
 
+  const bool through_files = options.exchange == ExchangeMode::blocking && is_bounded(job);
   std::map<int, int> inputs_seen;  // by node id
   for (std::size_t i = 0; i < graph.edges.size(); ++i) {
     const StreamEdge& edge = graph.edges[i];
@@ -227,15 +228,14 @@ Result<JobGraph> fuse(const StreamGraph& graph, const FusionOptions& options) {
     out.to_input = input;
     out.routing = edge.routing;
     if (edge.routing == Routing::hash) out.key_groups = key_groups_of(*find_node(graph, edge.to));
+    out.is_custom = edge.is_custom;
     out.network = edge.network;
+    if (through_files && !edge.is_ordered) {
+      out.network = {.interface_or_address = edge.network.interface_or_address,
+                     .exchange = ExchangeMode::blocking};
+    }
     out.decision = job.decisions[i];
     job.edges.push_back(std::move(out));
-  }
-  if (options.exchange == ExchangeMode::blocking && is_bounded(job)) {
-    for (JobEdge& edge : job.edges) {
-      edge.network = {.interface_or_address = edge.network.interface_or_address,
-                      .exchange = ExchangeMode::blocking};
-    }
   }
   HUMMER_TRY(check_blocking_edges(job));
   job.fingerprint = fingerprint(job);

@@ -160,4 +160,85 @@ Result<std::vector<int>> resolve_parallelism(const JobGraph& graph,
   return parallelism;
 }
 
+namespace {
+
+// What vertices that forward edges join read through blocking edges, and whether their number may
+// depend on it.
+struct Reading {
+  std::uint64_t bytes = 0;
+  bool from_files = false;
+  bool fixed = false;
+  ParallelismRange range;
+};
+
+// By vertex: the reading of its group. `bytes`: by edge, or empty.
+std::vector<Reading> readings(const JobGraph& graph, const std::vector<int>& region_of_vertex,
+                              const std::vector<std::uint64_t>& bytes) {
+  const std::vector<int> group_of = forward_representatives(graph);
+  std::vector<Reading> groups(graph.vertices.size());
+  const auto group = [&](int vertex) -> Reading& {
+    return groups[static_cast<std::size_t>(group_of[static_cast<std::size_t>(vertex)])];
+  };
+  const auto region = [&](int vertex) {
+    return region_of_vertex[static_cast<std::size_t>(vertex)];
+  };
+  for (const JobVertex& vertex : graph.vertices) {
+    Reading& reading = group(vertex.id);
+    // A source reads bytes that nobody has counted.
+    reading.fixed |= vertex.parallelism.has_value() ||
+                     vertex.chain.front().kind == OperatorKind::source ||
+                     region(vertex.id) != region(group_of[static_cast<std::size_t>(vertex.id)]);
+    reading.range = intersect(reading.range, vertex.range);
+  }
+  for (const JobEdge& edge : graph.edges) {
+    Reading& reading = group(edge.to);
+    const bool dealt = edge.routing == Routing::hash || edge.routing == Routing::rebalance;
+    // So does who gets records while they are made; and a function that says which subtask gets a
+    // record may count on it.
+    if (edge.is_custom || (edge.is_blocking() ? edge.routing == Routing::forward : dealt)) {
+      reading.fixed = true;
+    }
+    if (!edge.is_blocking() || !dealt) continue;
+    reading.from_files = true;
+    if (!bytes.empty()) reading.bytes += bytes[static_cast<std::size_t>(edge.id)];
+  }
+  std::vector<Reading> result;
+  for (const JobVertex& vertex : graph.vertices) result.push_back(group(vertex.id));
+  return result;
+}
+
+}  // namespace
+
+std::vector<bool> may_be_narrowed(const JobGraph& graph, const std::vector<int>& region_of_vertex) {
+  std::vector<bool> result;
+  for (const Reading& reading : readings(graph, region_of_vertex, {})) {
+    result.push_back(reading.from_files && !reading.fixed);
+  }
+  return result;
+}
+
+std::vector<NarrowedVertex> narrowed(const JobGraph& graph,
+                                     const std::vector<int>& region_of_vertex, int region,
+                                     const std::vector<int>& planned,
+                                     const std::vector<std::uint64_t>& bytes,
+                                     std::uint64_t bytes_per_subtask) {
+  HUMMER_ASSERT(bytes_per_subtask > 0 && bytes.size() == graph.edges.size());
+  std::vector<NarrowedVertex> result(graph.vertices.size());
+  const std::vector<Reading> all = readings(graph, region_of_vertex, bytes);
+  for (std::size_t v = 0; v < result.size(); ++v) {
+    const Reading& reading = all[v];
+    if (region_of_vertex[v] != region || reading.fixed || !reading.from_files) continue;
+    const std::uint64_t for_bytes =
+        reading.bytes / bytes_per_subtask + (reading.bytes % bytes_per_subtask > 0 ? 1 : 0);
+    const std::uint64_t needed = std::max(for_bytes, static_cast<std::uint64_t>(reading.range.min));
+    int count = 1;
+    while (count < planned[v] &&
+           (planned[v] % count != 0 || static_cast<std::uint64_t>(count) < needed)) {
+      ++count;
+    }
+    if (count < planned[v]) result[v] = {count, reading.bytes};
+  }
+  return result;
+}
+
 }  // namespace hummer

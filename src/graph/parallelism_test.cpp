@@ -134,5 +134,78 @@ TEST(Parallelism, NonsenseOptionsAreRefused) {
             ErrorCode::invalid_configuration);
 }
 
+// source ⇒ map → sink, all parallelism unset, with the first edge blocking.
+JobGraph reading() {
+  GraphBuilder b;
+  b.source("source");
+  b.op("map");
+  b.sink("sink").chain_with_upstream = false;
+  b.edge(1, 2, Routing::hash).network.exchange = ExchangeMode::blocking;
+  b.edge(2, 3);
+  return *fuse(b.graph);
+}
+
+std::vector<int> narrowed_to(const JobGraph& graph, int planned, std::uint64_t bytes,
+                             const std::vector<int>& regions = {0, 1, 1}) {
+  std::vector<int> result;
+  for (const NarrowedVertex& each :
+       narrowed(graph, regions, 1, std::vector<int>(regions.size(), planned),
+                std::vector<std::uint64_t>(graph.edges.size(), bytes), 100)) {
+    result.push_back(each.parallelism);
+    EXPECT_EQ(each.bytes, each.parallelism > 0 ? bytes : 0);
+  }
+  return result;
+}
+
+TEST(Narrowed, AsManyAsTheBytesNeedAndTheNumberOfPartitionsAllows) {
+  const JobGraph graph = reading();
+  EXPECT_EQ(narrowed_to(graph, 12, 0), (std::vector<int>{0, 1, 1}));
+  EXPECT_EQ(narrowed_to(graph, 12, 100), (std::vector<int>{0, 1, 1}));
+  EXPECT_EQ(narrowed_to(graph, 12, 101), (std::vector<int>{0, 2, 2}));
+  EXPECT_EQ(narrowed_to(graph, 12, 450), (std::vector<int>{0, 6, 6})) << "5 do not divide 12";
+  EXPECT_EQ(narrowed_to(graph, 12, 700), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(narrowed_to(graph, 12, UINT64_MAX), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(narrowed_to(graph, 7, 150), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(narrowed_to(graph, 1, 0), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(may_be_narrowed(graph, {0, 1, 1}), (std::vector<bool>{false, true, true}));
+}
+
+TEST(Narrowed, WhatIsAskedForStays) {
+  JobGraph graph = reading();
+  graph.vertices[2].parallelism = 12;
+  EXPECT_EQ(narrowed_to(graph, 12, 0), (std::vector<int>{0, 0, 0})) << "a forward edge joins them";
+  EXPECT_EQ(may_be_narrowed(graph, {0, 1, 1}), (std::vector<bool>{false, false, false}));
+  graph = reading();
+  graph.vertices[1].range.min = 3;
+  EXPECT_EQ(narrowed_to(graph, 12, 0), (std::vector<int>{0, 3, 3}));
+  graph = reading();
+  graph.edges[0].routing = Routing::forward;
+  EXPECT_EQ(narrowed_to(graph, 12, 0), (std::vector<int>{0, 0, 0}));
+  graph = reading();
+  graph.edges[0].is_custom = true;
+  EXPECT_EQ(narrowed_to(graph, 12, 0), (std::vector<int>{0, 0, 0})) << "it may know its subtask";
+}
+
+// files ⇒ join ← numbers, where the second edge is `with`.
+JobGraph reading_beside(Routing with) {
+  GraphBuilder b;
+  b.source("files");
+  b.source("numbers").chain_with_downstream = false;
+  b.sink("join");
+  b.edge(1, 3, Routing::hash).network.exchange = ExchangeMode::blocking;
+  b.edge(2, 3, with);
+  return *fuse(b.graph);
+}
+
+TEST(Narrowed, WhoAlsoReadsWhatNobodyHasCountedStays) {
+  const std::vector<int> regions = {0, 1, 1};
+  EXPECT_EQ(narrowed_to(reading_beside(Routing::hash), 4, 0, regions), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(narrowed_to(reading_beside(Routing::forward), 4, 0, regions),
+            (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(narrowed_to(reading_beside(Routing::broadcast), 4, 0, regions),
+            (std::vector<int>{0, 0, 1}))
+      << "all of it comes to each subtask anyway";
+}
+
 }  // namespace
 }  // namespace hummer::parallelism_test

@@ -128,6 +128,22 @@ TEST(RegionsTest, TheWholeJobsExchangeIsForBoundedJobs) {
   EXPECT_EQ(graph->fingerprint, fused(b).fingerprint);
 }
 
+// source ⇒ sort → merge ⇒ sink
+TEST(RegionsTest, WhoTellsSubtasksApartReadsTheirChannels) {
+  GraphBuilder b;
+  b.source("source");
+  b.op("sort");
+  b.op("merge");
+  b.sink("sink");
+  b.edge(1, 2, Routing::rebalance);
+  b.edge(2, 3, Routing::rebalance).is_ordered = true;
+  b.edge(3, 4, Routing::rebalance);
+  const Result<JobGraph> graph = fuse(b.graph, {.exchange = ExchangeMode::blocking});
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  EXPECT_EQ(regions_of(*graph), (std::vector<int>{0, 1, 1, 2}));
+  EXPECT_FALSE(graph->edges[1].is_blocking());
+}
+
 TEST(RegionsTest, ABlockingEdgeChangesTheFingerprint) {
   EXPECT_NE(in_steps().fingerprint, in_steps({}).fingerprint);
 }

@@ -85,6 +85,9 @@ struct StreamEdge {
   // Of the graph as written: `routing` is left to the planner; the partitioner to take where the
   // node that the edge comes from is not planned.
   bool automatic = false;
+  bool is_custom = false;  // the author's function says which subtask (partition_custom)
+  // Who reads chooses between the subtasks ahead, so it needs their channels: never by files.
+  bool is_ordered = false;
   std::shared_ptr<const PartitionerFactory> partitioner_past = {};
 };
 

@@ -119,6 +119,22 @@ class BlockingEdges : public ClusterStateTest {
     return all;
   }
 
+  // The job may have fewer subtasks where it reads less than this.
+  Job& submit_with(std::uint64_t bytes_per_subtask, wire::SubmitJob request = three_steps(false)) {
+    request.mutable_options()->set_bytes_per_subtask(bytes_per_subtask);
+    return ClusterStateTest::submit(request);
+  }
+  // On both TaskManagers, each of which leaves as many bytes on that edge.
+  void finish(const Job& job, std::uint32_t region, std::uint32_t edge, std::uint64_t bytes) {
+    for (const std::uint64_t session : {a, b}) {
+      wire::AttemptReport finished = report(job, region, wire::ATTEMPT_FINISHED);
+      wire::WrittenBytes& written = *finished.add_written();
+      written.set_edge(edge);
+      written.set_bytes(bytes);
+      send(session, finished);
+    }
+  }
+
   static std::vector<std::uint32_t> starts(const Job& job) { return job.starts; }
   using Starts = std::vector<std::uint32_t>;
 
@@ -282,6 +298,154 @@ TEST_F(BlockingEdges, WithoutASuccessorTheJobWaitsAndThenBeginsAgainAsAWhole) {
   pass(seconds(1));
   EXPECT_EQ(assigned(a).count(0), 1u);
   EXPECT_EQ(assigned(b).count(0), 1u);
+}
+
+TEST_F(BlockingEdges, ARegionThatReadsLittleHasFewerSubtasks) {
+  Job& job = submit_with(1000);
+  finish(job, 0, 0, 501);
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 2, 2})) << "1,002 bytes are for two";
+  EXPECT_EQ(assigned(a), (Attempts{{1, 2}})) << "each region has a number of its own";
+  finish(job, 1, 1, 500);
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 2, 1}));
+  EXPECT_EQ(assigned(a), (Attempts{{2, 3}}));
+  EXPECT_EQ(assigned(b), (Attempts{{2, 3}})) << "a part without a task";
+  EXPECT_EQ(sources(a, job, 2), (Attempts{{0, 2}, {1, 2}})) << "of both, all the same";
+  EXPECT_EQ(starts(job), (Starts{1, 1, 1, 1, 1, 0}));
+  wire::JobStatus status;
+  describe(job, true, true, status);
+  EXPECT_EQ(status.vertices(1).planned_parallelism(), 0u);
+  EXPECT_EQ(status.vertices(2).parallelism(), 1u);
+  EXPECT_EQ(status.vertices(2).planned_parallelism(), 2u);
+  EXPECT_EQ(status.vertices(2).shuffle_bytes(), 1000u);
+  EXPECT_EQ(status.vertices(2).subtask_starts_size(), 1);
+  EXPECT_NE(status.explanation().find("(x1 of 2, as it reads 1000 bytes of shuffle files)"),
+            std::string::npos)
+      << status.explanation();
+  finish(job, 2);
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
+}
+
+TEST_F(BlockingEdges, ANarrowedRegionBeginsAgainAsItWas) {
+  Job& job = submit_with(1000);
+  finish(job, 0, 0, 10);
+  finish(job, 1, 1, 501);
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 1, 2}));
+  EXPECT_EQ(starts(job), (Starts{1, 1, 1, 0, 1, 1}));
+  deploy(job);
+  strike(job, 2);
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 1, 2}));
+  EXPECT_EQ(starts(job), (Starts{1, 1, 1, 0, 2, 2}));
+  // What the narrowed one leaves another time may be less; its reader has begun before.
+  deploy(job);
+  lose(a);
+  say(b, job, 2, wire::ATTEMPT_CANCELLED);
+  pass(milliseconds(50));
+  a = add_worker("a");
+  say(a, job, 0, wire::ATTEMPT_FINISHED);
+  finish(job, 1, 1, 1);
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 1, 2}));
+  EXPECT_EQ(assigned(a).count(2), 1u);
+  EXPECT_EQ(starts(job), (Starts{2, 1, 2, 0, 3, 3}));
+}
+
+TEST_F(BlockingEdges, AJobThatBeginsAgainAsAWholeIsAsWideAsPlanned) {
+  Job& job = submit_with(1000);
+  finish(job, 0, 0, 10);
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 1, 2}));
+  deploy(job);
+  lose(a);
+  say(b, job, 1, wire::ATTEMPT_CANCELLED);
+  pass(milliseconds(50));
+  pass(seconds(41));
+  a = add_worker("another");
+  pass(seconds(1));
+  EXPECT_EQ(assigned(a).count(0), 1u);
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 2, 2}));
+  EXPECT_EQ(starts(job), (Starts{2, 2, 1, 0, 0, 0})) << "what has begun is not forgotten";
+  finish(job, 0, 0, 501);
+  EXPECT_EQ(starts(job), (Starts{2, 2, 2, 1, 0, 0}));
+}
+
+// All slots that it was dealt stay its own, also on who takes another's place.
+TEST_F(BlockingEdges, ASuccessorHoldsTheSlotsThatANarrowedVertexLeavesUnused) {
+  lose(a);
+  lose(b);
+  a = add_worker("a", 2);
+  b = add_worker("b", 2);
+  wire::SubmitJob request = three_steps(false);
+  request.mutable_graph()->mutable_vertices(2)->set_resource_group("apart");
+  Job& job = submit_with(1000, request);
+  EXPECT_EQ(job.slots, 4u);
+  finish(job, 0, 0, 1000);
+  finish(job, 1, 1, 10);
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 2, 1}));
+  deploy(job);
+  for (int i = 0; i < 2; ++i) {
+    lose(b);
+    say(a, job, 2, wire::ATTEMPT_CANCELLED);
+    pass(milliseconds(50));
+    b = add_worker("b", 2);
+    EXPECT_EQ(cluster.workers().find(b)->free_slots, 0u) << i;
+    say(b, job, 0, wire::ATTEMPT_FINISHED);
+    finish(job, 1, 1, 10);
+    deploy(job);
+    EXPECT_EQ(assigned(a).count(2), 1u) << i;
+  }
+}
+
+// Two sources, each with a sink behind a blocking edge: regions 0 and 1, 2 and 3.
+wire::SubmitJob two_ways() {
+  GraphBuilder b;
+  b.graph.job_name = "ways";
+  for (int way = 0; way < 2; ++way) {
+    b.source("source").output_type = "i64";
+    b.sink("sink");
+    b.edge(2 * way + 1, 2 * way + 2, Routing::hash).network.exchange = ExchangeMode::blocking;
+  }
+  const Result<JobGraph> graph = fuse(b.graph);
+  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
+  wire::SubmitJob request = three_steps(false);
+  to_message(*graph, *request.mutable_graph());
+  return request;
+}
+
+TEST_F(BlockingEdges, NothingIsNarrowedWhileAnotherRegionHasHalfOfItsDeployments) {
+  Job& job = submit_with(1000, two_ways());
+  ASSERT_EQ(job.placed()->regions.size(), 4u);
+  ASSERT_EQ(job.placed()->regions[1].links.reads, std::vector<int>{0});
+  ASSERT_EQ(job.placed()->regions[3].links.reads, std::vector<int>{2});
+  // The states of several regions in one message, or those that it doesn't name would be gone.
+  const auto tell = [&](std::uint64_t session, std::map<std::uint32_t, wire::AttemptState> states) {
+    wire::TaskManagerState message;
+    for (const auto& [region, state] : states) {
+      wire::AttemptReport& each = *message.add_attempts();
+      each = report(job, region, state);
+      if (state != wire::ATTEMPT_FINISHED || region % 2 != 0) continue;
+      wire::WrittenBytes& written = *each.add_written();
+      written.set_edge(region / 2);
+      written.set_bytes(region == 0 ? 10 : 1000);
+    }
+    message.set_session(session);
+    message.set_sequence(++sequence);
+    EXPECT_TRUE(cluster.take_state(session, message, at));
+    cluster.advance(at);
+  };
+  tell(a, {{0, wire::ATTEMPT_FINISHED}, {2, wire::ATTEMPT_RUNNING}});
+  tell(b, {{0, wire::ATTEMPT_FINISHED}});
+  EXPECT_EQ(assigned(a).count(1), 0u);
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 2, 2, 2}));
+  tell(b, {{2, wire::ATTEMPT_PREPARING}});
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 1, 2, 2}));
+  EXPECT_EQ(assigned(a), (Attempts{{1, 2}, {2, 1}}));
+  tell(a, {{1, wire::ATTEMPT_RUNNING}, {2, wire::ATTEMPT_FINISHED}});
+  tell(b, {{1, wire::ATTEMPT_RUNNING}, {2, wire::ATTEMPT_FINISHED}});
+  EXPECT_EQ(assigned(a), (Attempts{{1, 2}, {3, 3}}));
+  EXPECT_EQ(job.parallelism, (std::vector<int>{2, 1, 2, 2}));
+  EXPECT_EQ(starts(job), (Starts{1, 1, 1, 0, 1, 1, 1, 1}));
+  for (const std::uint64_t session : {a, b}) {
+    tell(session, {{1, wire::ATTEMPT_FINISHED}, {3, wire::ATTEMPT_FINISHED}});
+  }
+  EXPECT_EQ(job.state(), wire::JOB_FINISHED);
 }
 
 TEST_F(BlockingEdges, CheckpointsAndBlockingEdgesExcludeEachOther) {

@@ -8,6 +8,16 @@
 #include "job_manager/cluster_state.hpp"
 
 namespace hummer {
+namespace {
+
+bool may_be_narrowed(const Job& job, std::size_t region) {
+  const std::vector<JobPart>& parts = job.placed()->parts;
+  return job.options.bytes_per_subtask() > 0 && job.placed()->has_files &&
+         std::none_of(parts.begin(), parts.end(),
+                      [&](const JobPart& part) { return part.region == region && part.begun; });
+}
+
+}  // namespace
 
 // ---- before the first start ----
 
@@ -21,7 +31,8 @@ void ClusterState::await_inputs(Job& job, Moment at) {
     JobRegion& region = placed.regions[i];
     if (region.links.reads.empty()) continue;
     transition(region, Restart{at.now, ""}, at);
-    region.as<JobRegion::Waiting>()->numbered = true;
+    // With a number of its own, where its channels may have others than those of the first ones.
+    region.as<JobRegion::Waiting>()->numbered = job.options.bytes_per_subtask() == 0;
     for (JobPart& part : placed.parts) {
       if (part.region == i) part.begun = false;
     }
@@ -80,6 +91,60 @@ bool ClusterState::request_inputs(Job& job, std::size_t index, Moment at) {
     changed(job);
   }
   return all_there;
+}
+
+// Tasks and channels are numbered anew with it, so the parts of a region must not get two of them.
+// Two regions may: each has begun with an attempt of its own (await_inputs).
+bool ClusterState::waits_to_be_narrowed(const Job& job, std::size_t region) const {
+  const PlacedAttempt& placed = *job.placed();
+  return may_be_narrowed(job, region) &&
+         std::any_of(placed.parts.begin(), placed.parts.end(), [&](const JobPart& part) {
+           return part.begun && part.state == wire::ATTEMPT_UNKNOWN;
+         });
+}
+
+void ClusterState::narrow_region(Job& job, std::size_t index) {
+  PlacedAttempt& placed = *job.placed();
+  if (!may_be_narrowed(job, index)) return;
+  std::vector<std::uint64_t> bytes(job.graph.edges.size());
+  for (const JobPart& part : placed.parts) {
+    for (const auto& [edge, written] : part.written) bytes[edge] += written;
+  }
+  const std::vector<NarrowedVertex> fewer =
+      narrowed(job.graph, regions_of(job.graph, region_options(job.options)),
+               static_cast<int>(index), job.parallelism, bytes, job.options.bytes_per_subtask());
+  std::vector<int> all = narrowed_from(placed.deployment);
+  all.resize(fewer.size());
+  std::string text;
+  for (std::size_t v = 0; v < fewer.size(); ++v) {
+    if (fewer[v].parallelism == 0) continue;
+    all[v] = fewer[v].parallelism;
+    job.shuffle_bytes[v] = fewer[v].bytes;
+    text += fmt::format("{} '{}' by {} instead of {}, for {} bytes", text.empty() ? "" : ";",
+                        job.graph.vertices[v].name, all[v], job.planned[v], fewer[v].bytes);
+  }
+  if (text.empty()) return;
+  Result<Placement> placement =
+      narrow(job.graph, job.options, placed.deployment.task_managers(), all);
+  if (!placement.ok()) {
+    log(LogLevel::warning, job,
+        fmt::format("'{}': region {} of {} runs as planned, since it can't be narrowed: {}",
+                    job.graph.job_name, index + 1, placed.regions.size(),
+                    placement.status().message()));
+    return;
+  }
+  log(LogLevel::info, job,
+      fmt::format("'{}': region {} of {} reads little, so it runs{}", job.graph.job_name, index + 1,
+                  placed.regions.size(), text));
+  placed.deployment.clear_narrowed();
+  for (const int each : all) placed.deployment.add_narrowed(static_cast<std::uint32_t>(each));
+  placed.deployment.set_execution_hash(placement->execution_hash);
+  job.parallelism = std::move(placement->parallelism);
+  for (std::size_t i = 0; i < placed.regions.size(); ++i) {
+    placed.regions[i].tasks = std::move(placement->regions[i].tasks);
+    placed.regions[i].task_hosts = std::move(placement->regions[i].task_workers);
+  }
+  changed(job);
 }
 
 bool ClusterState::is_there(const PlacedAttempt& placed, const JobPart& part) {

@@ -314,6 +314,8 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
   PlacedAttempt& placed = *job.placed();
   job.slots = placement.slots;
   job.parallelism = std::move(placement.parallelism);
+  job.planned = job.parallelism;
+  job.shuffle_bytes.assign(job.planned.size(), 0);
   changed(job);
   placed.hosts = std::move(placement.parts);
   for (const Placement::Part& host : placed.hosts) occupy_slots(job, host);
@@ -332,7 +334,7 @@ void ClusterState::deploy(Job& job, Placement placement, Moment at) {
     region.links = std::move(each.links);
   }
   placed.open_parts = placed.parts.size();
-  const std::size_t chains = chain_count(job.parallelism);
+  const std::size_t chains = chain_count(job.planned);
   if (job.starts.size() != chains) job.starts.assign(chains, 0);
   await_inputs(job, at);
   for (std::size_t i = 0; i < placed.parts.size(); ++i) {
@@ -384,7 +386,7 @@ void ClusterState::begin_part(Job& job, std::size_t index) {
   const JobRegion& region = placed.regions[part.region];
   part.attempt = region.attempt;
   for (std::size_t i = 0; i < region.tasks.size(); ++i) {
-    if (region.task_hosts[i] == part.host) ++job.starts[region.tasks[i]];
+    if (region.task_hosts[i] == part.host) ++job.starts[planned_number(job, region.tasks[i])];
   }
   hold(job, index);
 }

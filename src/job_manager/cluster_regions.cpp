@@ -105,6 +105,7 @@ void ClusterState::begin_regions(Job& job, Moment at) {
       advance_by(waiting->at);
       continue;
     }
+    if (waits_to_be_narrowed(job, i)) continue;
     if (!std::exchange(waiting->numbered, true)) {
       region.attempt = ++job.attempt;
       job.recording.begun = job.attempt;
@@ -112,6 +113,7 @@ void ClusterState::begin_regions(Job& job, Moment at) {
     }
     due.push_back(i);
   }
+  for (const std::size_t region : due) narrow_region(job, region);
   // Else the next JobManager could give the number once more.
   if (due.empty() || !job.recording.complete()) return;
   if (!find_successors(job, due, at)) return;
@@ -129,9 +131,9 @@ bool ClusterState::find_successors(Job& job, const std::vector<std::size_t>& reg
   }
   if (gone.empty()) return true;
   const std::vector<std::size_t> hosts(gone.begin(), gone.end());
-  const Result<std::uint64_t> hash =
-      replace_workers(job.graph, job.options, job.library_hash, workers_, hosts, placed.hosts,
-                      *placed.deployment.mutable_task_managers());
+  const Result<std::uint64_t> hash = replace_workers(
+      job.graph, job.options, job.library_hash, workers_, hosts, narrowed_from(placed.deployment),
+      placed.hosts, *placed.deployment.mutable_task_managers());
   if (hash.ok()) {
     placed.deployment.set_execution_hash(*hash);
     for (const std::size_t host : hosts) occupy_slots(job, placed.hosts[host]);

@@ -165,6 +165,9 @@ class ClusterState {
   std::vector<bool> regions_with_inputs(Job& job, Moment at);
   // Whether all that the region reads has finished and is there; what is not begins again.
   bool request_inputs(Job& job, std::size_t region, Moment at);
+  // Before its first start, by the bytes that it will read; not while others get the placement.
+  bool waits_to_be_narrowed(const Job& job, std::size_t region) const;
+  void narrow_region(Job& job, std::size_t region);
   // What its next start leaves alone.
   bool stays(const Job& job, const JobPart& part);
   bool is_there(const PlacedAttempt& placed, const JobPart& part);

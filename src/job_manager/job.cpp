@@ -156,6 +156,17 @@ Status Job::failure() const {
   return failed != nullptr ? failed->failure : Status();
 }
 
+std::size_t planned_number(const Job& job, std::uint32_t chain) {
+  std::size_t first = 0;
+  auto subtask = static_cast<int>(chain);
+  std::size_t v = 0;
+  while (subtask >= job.parallelism[v]) {
+    subtask -= job.parallelism[v];
+    first += static_cast<std::size_t>(job.planned[v++]);
+  }
+  return first + static_cast<std::size_t>(subtask);
+}
+
 void end_part(Job& job, JobPart& part, wire::AttemptState state) {
   HUMMER_ASSERT(!part.ended() && job.placed()->open_parts > 0);
   part.state = state;
@@ -184,6 +195,9 @@ bool report_part(Job& job, JobPart& part, const wire::AttemptReport& report, Mom
     case wire::ATTEMPT_FINISHED:
       end_part(job, part, wire::ATTEMPT_FINISHED);
       ++placed.finished_parts;
+      for (const wire::WrittenBytes& each : report.written()) {
+        if (each.edge() < job.graph.edges.size()) part.written[each.edge()] = each.bytes();
+      }
       break;
     case wire::ATTEMPT_FAILED: {
       Status failure = status_from(report.failure());

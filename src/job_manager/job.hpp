@@ -158,8 +158,11 @@ struct Job : JobProgress {
 
   // Of the attempt that was placed last, also after its end.
   std::uint32_t slots = 0;
-  std::vector<int> parallelism;       // by vertex; empty: not placed yet
-  std::vector<std::uint32_t> starts;  // of each chain of it, by number
+  std::vector<int> parallelism;  // by vertex; empty: not placed yet
+  std::vector<int> planned;      // the same before any vertex was narrowed
+  // By vertex: what it reads in shuffle files, where it was narrowed for that.
+  std::vector<std::uint64_t> shuffle_bytes;
+  std::vector<std::uint32_t> starts;  // of each chain as planned, by number
   // Sums over the parts: per vertex tasks running and finished, busy and
   // back-pressured percent, then three per operator.
   std::vector<std::uint64_t> metrics;
@@ -226,6 +229,9 @@ bool may_restart(const Failures& failures);
 void replace_part(Job& job, JobPart& part, std::uint64_t session, std::string task_manager);
 // Adds why this attempt of it, or of a region of it, fails to `failures`.
 void remember_failure(Job& job, std::uint32_t attempt, const Failures& why, std::int64_t wall_ms);
+
+// The number that a chain of the job's would have if no vertex were narrowed.
+std::size_t planned_number(const Job& job, std::uint32_t chain);
 
 // Without the reason of waiting.
 void describe(const Job& job, bool with_vertices, bool with_graph, wire::JobStatus& into);

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -53,6 +54,7 @@ struct JobPart {
   std::vector<std::uint64_t> metrics;        // last report; see Job::metrics
   JobUserMetrics user_metrics;               // the same of the author's functions
   std::vector<std::string> stuck;
+  std::map<std::uint32_t, std::uint64_t> written;  // bytes in its shuffle files, by edge
 
   bool ended() const { return state >= wire::ATTEMPT_FINISHED; }
   bool has_result() const { return state == wire::ATTEMPT_FINISHED && !lost; }

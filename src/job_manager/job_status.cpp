@@ -14,8 +14,12 @@ std::string explanation(const Job& job) {
   std::string text = fmt::format("job graph of \"{}\"\n", job.graph.job_name);
   for (const JobVertex& vertex : job.graph.vertices) {
     const auto id = static_cast<std::size_t>(vertex.id);
-    const std::string width =
-        job.parallelism.empty() ? "not placed yet" : fmt::format("x{}", job.parallelism[id]);
+    std::string width = "not placed yet";
+    if (!job.parallelism.empty()) width = fmt::format("x{}", job.parallelism[id]);
+    if (!job.parallelism.empty() && job.parallelism[id] < job.planned[id]) {
+      width += fmt::format(" of {}, as it reads {} bytes of shuffle files", job.planned[id],
+                           job.shuffle_bytes[id]);
+    }
     text += fmt::format("  vertex {}: {} ({})\n", vertex.id, vertex.name, width);
   }
   for (const JobEdge& edge : job.graph.edges) {
@@ -67,9 +71,17 @@ void add_vertices(const Job& job, wire::JobStatus& into) {
     wire::VertexStatus& out = *into.add_vertices();
     out.set_name(vertex.name);
     if (!job.parallelism.empty()) {
-      const int parallelism = job.parallelism[static_cast<std::size_t>(vertex.id)];
+      const auto id = static_cast<std::size_t>(vertex.id);
+      const int parallelism = job.parallelism[id];
       out.set_parallelism(static_cast<std::uint32_t>(parallelism));
-      for (int i = 0; i < parallelism; ++i) out.add_subtask_starts(job.starts[task++]);
+      for (int i = 0; i < parallelism; ++i) {
+        out.add_subtask_starts(job.starts[task + static_cast<std::size_t>(i)]);
+      }
+      task += static_cast<std::size_t>(job.planned[id]);
+      if (parallelism < job.planned[id]) {
+        out.set_planned_parallelism(static_cast<std::uint32_t>(job.planned[id]));
+        out.set_shuffle_bytes(job.shuffle_bytes[id]);
+      }
     }
     wire::VertexMetrics& metrics = *out.mutable_metrics();
     metrics.set_vertex(static_cast<std::uint32_t>(vertex.id));

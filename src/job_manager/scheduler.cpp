@@ -164,9 +164,22 @@ Result<Placement> place_job(const JobGraph& graph, const wire::JobOptions& optio
   return placement;
 }
 
+Result<Placement> narrow(const JobGraph& graph, const wire::JobOptions& options,
+                         const PlacedWorkers& workers, std::vector<int> narrowed) {
+  const Result<ExecutionGraph> placed =
+      place_on_cluster(graph, workers, options, std::move(narrowed));
+  if (!placed.ok()) return placed.status();
+  Placement placement;
+  placement.regions = find_regions(graph, options, *placed);
+  placement.parallelism = placed->parallelism;
+  placement.execution_hash = execution_hash(*placed);
+  return placement;
+}
+
 Result<std::uint64_t> replace_workers(const JobGraph& graph, const wire::JobOptions& options,
                                       std::uint64_t library_hash, const WorkerTable& workers,
                                       const std::vector<std::size_t>& gone,
+                                      const std::vector<int>& narrowed,
                                       std::vector<Placement::Part>& parts, PlacedWorkers& placed) {
   PlacedWorkers instead = placed;
   std::vector<std::uint64_t> sessions;
@@ -187,11 +200,14 @@ Result<std::uint64_t> replace_workers(const JobGraph& graph, const wire::JobOpti
     describe(chosen, worker);
     sessions.push_back(found->session);
   }
-  const Result<ExecutionGraph> again = place_on_cluster(graph, instead, options);
+  const Result<ExecutionGraph> again = place_on_cluster(graph, instead, options, narrowed);
   if (!again.ok()) return again.status();
-  HUMMER_ASSERT(again->task_managers.size() == parts.size());
+  // Slots that a narrowed vertex leaves unused stay dealt, or its tasks would move next time.
+  const Result<ExecutionGraph> planned = place_on_cluster(graph, instead, options);
+  if (!planned.ok()) return planned.status();
+  HUMMER_ASSERT(planned->task_managers.size() == parts.size());
   for (std::size_t i = 0; i < gone.size(); ++i) {
-    parts[gone[i]] = {sessions[i], slots_on(again->task_managers[gone[i]])};
+    parts[gone[i]] = {sessions[i], slots_on(planned->task_managers[gone[i]])};
   }
   placed = std::move(instead);
   return execution_hash(*again);

@@ -39,6 +39,11 @@ struct Placement {
 Result<Placement> place_job(const JobGraph& graph, const wire::JobOptions& options,
                             std::uint64_t library_hash, const WorkerTable& workers);
 
+// The same placement with fewer subtasks of some vertices: its regions' tasks, parallelism and
+// execution hash. `narrowed`: see PlacementOptions.
+Result<Placement> narrow(const JobGraph& graph, const wire::JobOptions& options,
+                         const PlacedWorkers& workers, std::vector<int> narrowed);
+
 // Other TaskManagers in the place of some that are gone: each with as many free slots as its
 // predecessor had given, the one that is called as it was if it is there again. All other tasks
 // stay where they are. not_enough_slots: there is none for one of them. `parts`, `placed`: of the
@@ -46,6 +51,7 @@ Result<Placement> place_job(const JobGraph& graph, const wire::JobOptions& optio
 Result<std::uint64_t> replace_workers(const JobGraph& graph, const wire::JobOptions& options,
                                       std::uint64_t library_hash, const WorkerTable& workers,
                                       const std::vector<std::size_t>& gone,
+                                      const std::vector<int>& narrowed,
                                       std::vector<Placement::Part>& parts, PlacedWorkers& placed);
 
 }  // namespace hummer

@@ -126,6 +126,7 @@ Result<JobEdge> edge_from(const wire::JobEdge& message, int id, int vertices) {
   const bool hash = edge.routing == Routing::hash;
   edge.key_groups =
       check.number("its key groups", message.key_groups(), hash ? 1 : 0, hash ? widest : 0);
+  edge.is_custom = message.custom();
   const wire::NetworkSettings& network = message.network();
   constexpr auto slots = static_cast<std::uint64_t>(NetworkSettings::max_own_slots);
   edge.network.interface_or_address = check.text("its interface", network.interface_or_address());
@@ -196,6 +197,7 @@ void to_message(const JobGraph& graph, wire::JobGraph& message) {
     out.set_to_input(static_cast<std::uint32_t>(edge.to_input));
     out.set_routing(static_cast<std::uint32_t>(edge.routing));
     out.set_key_groups(static_cast<std::uint32_t>(edge.key_groups));
+    out.set_custom(edge.is_custom);
     wire::NetworkSettings& network = *out.mutable_network();
     network.set_interface_or_address(edge.network.interface_or_address);
     network.set_transport(static_cast<std::uint32_t>(edge.network.transport));
@@ -400,6 +402,9 @@ Status validate(const wire::JobOptions& options) {
   }
   if (options.bounded_memory_bytes() > std::uint64_t{1} << 50) {
     return {ErrorCode::invalid_configuration, "bounded_memory_bytes is above 2^50"};
+  }
+  if (options.bytes_per_subtask() > std::uint64_t{1} << 50) {
+    return {ErrorCode::invalid_configuration, "bytes_per_subtask is above 2^50"};
   }
   return {};
 }

@@ -20,6 +20,7 @@ JobGraph rich_graph() {
   b.node(5).resource_group = "sinks";
   b.node(5).parallelism = 2;
   b.graph.edges[2].network.credits = 9;
+  b.graph.edges[2].is_custom = true;
   b.graph.edges[2].network.interface_or_address = "eth1";
   b.graph.edges[3].routing = Routing::rebalance;
   Result<JobGraph> graph = fuse(b.graph);
@@ -49,6 +50,7 @@ TEST(GraphMessages, RoundTrip) {
     EXPECT_EQ(back->edges[i].network, graph.edges[i].network);
     EXPECT_EQ(back->edges[i].routing, graph.edges[i].routing);
     EXPECT_EQ(back->edges[i].key_groups, graph.edges[i].key_groups);
+    EXPECT_EQ(back->edges[i].is_custom, graph.edges[i].routing == Routing::hash);
   }
 }
 

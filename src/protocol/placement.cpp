@@ -68,10 +68,12 @@ Status check_connected_pairs(const JobGraph& graph, const std::vector<int>& para
 }
 
 Result<ExecutionGraph> place_on_cluster(const JobGraph& graph, const PlacedWorkers& workers,
-                                        const wire::JobOptions& options) {
+                                        const wire::JobOptions& options,
+                                        std::vector<int> narrowed) {
   Result<Cluster> cluster = cluster_of(workers);
   if (!cluster.ok()) return cluster.status();
-  const PlacementOptions placement = placement_options(options);
+  PlacementOptions placement = placement_options(options);
+  placement.narrowed = std::move(narrowed);
   int free_slots = 0;
   for (const TaskManagerSlots& manager : cluster->task_managers) {
     int own = manager.slots;
@@ -86,6 +88,14 @@ Result<ExecutionGraph> place_on_cluster(const JobGraph& graph, const PlacedWorke
   if (!parallelism.ok()) return parallelism.status();
   HUMMER_TRY(check_connected_pairs(graph, *parallelism));
   return place(graph, *cluster, placement);
+}
+
+std::vector<int> narrowed_from(const wire::Deployment& deployment) {
+  std::vector<int> narrowed;
+  for (const std::uint32_t parallelism : deployment.narrowed()) {
+    narrowed.push_back(static_cast<int>(std::min(parallelism, 1u << 30)));
+  }
+  return narrowed;
 }
 
 }  // namespace hummer

@@ -29,7 +29,11 @@ RegionOptions region_options(const wire::JobOptions& options);
 // limit_exceeded when the job is too wide to be placed at all. REQUIRES: one number per vertex.
 Status check_connected_pairs(const JobGraph& graph, const std::vector<int>& parallelism);
 
+// `narrowed`: see PlacementOptions.
 Result<ExecutionGraph> place_on_cluster(const JobGraph& graph, const PlacedWorkers& workers,
-                                        const wire::JobOptions& options);
+                                        const wire::JobOptions& options,
+                                        std::vector<int> narrowed = {});
+// Of a deployment.
+std::vector<int> narrowed_from(const wire::Deployment& deployment);
 
 }  // namespace hummer

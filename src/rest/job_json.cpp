@@ -77,6 +77,8 @@ void read_vertex(JsonValue json, wire::VertexStatus& vertex) {
   for (std::size_t i = 0; i < starts.size(); ++i) {
     vertex.add_subtask_starts(static_cast<std::uint32_t>(starts[i].number()));
   }
+  vertex.set_planned_parallelism(static_cast<std::uint32_t>(json["planned_parallelism"].number()));
+  vertex.set_shuffle_bytes(json["shuffle_bytes"].count());
   // Written as the mean of the running tasks.
   const std::uint32_t running = std::max(metrics.tasks_running(), 1u);
   metrics.set_busy_percent(static_cast<std::uint32_t>(json["busy_percent"].count()) * running);
@@ -150,6 +152,10 @@ void write_job(JsonWriter& json, const wire::JobStatus& job, std::int64_t wall_t
         json.begin_array("subtask_starts");
         for (const std::uint32_t starts : vertex.subtask_starts()) json.element(starts);
         json.end_array();
+      }
+      if (vertex.planned_parallelism() > 0) {
+        json.field("planned_parallelism", vertex.planned_parallelism());
+        json.field("shuffle_bytes", vertex.shuffle_bytes());
       }
       const VertexShares shares = vertex_shares(vertex.metrics());
       json.field("busy_percent", shares.busy_percent);

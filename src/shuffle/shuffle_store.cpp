@@ -84,6 +84,15 @@ void ShuffleStore::keep_only(const std::set<ShuffleAttempt>& attempts) {
   });
 }
 
+std::map<std::uint32_t, std::uint64_t> ShuffleStore::written(const ShuffleAttempt& attempt) const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::uint32_t, std::uint64_t> bytes;
+  for (const auto& [key, file] : published_) {
+    if (attempt == ShuffleAttempt{key.job, key.attempt, key.region}) bytes[key.edge] += file.bytes;
+  }
+  return bytes;
+}
+
 ShuffleStore::Usage ShuffleStore::usage() const {
   const std::lock_guard lock(mutex_);
   Usage usage{published_.size(), 0};

@@ -75,6 +75,9 @@ class ShuffleStore {
   // Of processes that are gone. Also done before the first file is made.
   void remove_left_overs();
 
+  // By edge, in all files of the attempt.
+  std::map<std::uint32_t, std::uint64_t> written(const ShuffleAttempt& attempt) const;
+
   struct Usage {
     std::uint64_t files = 0;
     std::uint64_t bytes = 0;

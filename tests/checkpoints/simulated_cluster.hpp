@@ -37,15 +37,23 @@ class SimulatedCluster {
 
   enum class Disks { shared, own };
 
+  // What all members and the client show each other.
+  struct Access {
+    std::string token;
+    std::shared_ptr<TlsContext> tls;  // null: plain
+  };
+
   SimulatedCluster(std::uint64_t seed, int task_managers, int slots, JobFunction function,
                    Disks disks = Disks::shared,
-                   const std::function<void(SimulatedPlatform&)>& write_disk = {})
+                   const std::function<void(SimulatedPlatform&)>& write_disk = {},
+                   Access access = {})
       : simulation({.seed = seed}),
         store(simulation.add_node("store")),
         job_manager_node(&simulation.add_node("jobmanager", store)),
         client_node(simulation.add_node("client", store)),
         function_(function),
-        slots_(slots) {
+        slots_(slots),
+        access_(std::move(access)) {
     libraries_.add(library_hash, function);
     if (write_disk) write_disk(store);
     start_job_manager();
@@ -60,6 +68,8 @@ class SimulatedCluster {
     executor_ = client_node.make_executor({.name = "client"});
     ClusterClientOptions client_options;
     client_options.job_manager = "jobmanager:6123";
+    client_options.token = access_.token;
+    client_options.tls = access_.tls;
     client_ = std::make_unique<ClusterClient>(client_node, *executor_, client_options);
   }
   ~SimulatedCluster() {
@@ -103,7 +113,7 @@ class SimulatedCluster {
     options.platform = &client_node;
     const Result<BuiltJob> built = build_job(function_, arguments, options);
     EXPECT_TRUE(built.ok()) << built.status().to_string();
-    const Result<JobGraph> graph = fuse(built->graph);
+    const Result<JobGraph> graph = fuse(built->graph, {.exchange = options.exchange});
     EXPECT_TRUE(graph.ok()) << graph.status().to_string();
     wire::SubmitJob job;
     to_message(*graph, *job.mutable_graph());
@@ -161,6 +171,8 @@ class SimulatedCluster {
     options.listen_address = "jobmanager:6123";
     options.first_job = 1;
     options.state_directory = "/state";
+    options.token = access_.token;
+    options.tls = access_.tls;
     options.log = Logger(&log, LogModule::cluster);
     job_manager = std::make_unique<JobManager>(*job_manager_node, options);
     const Status started = job_manager->start();
@@ -173,6 +185,8 @@ class SimulatedCluster {
     options.job_manager = "jobmanager:6123";
     options.slots = slots_;
     options.data_addresses = {"*:0"};
+    options.token = access_.token;
+    options.tls = access_.tls;
     worker.actor = std::make_unique<TaskManager>(*worker.node, libraries_, options);
     const Status started = worker.actor->start();
     EXPECT_TRUE(started.ok()) << started.to_string();
@@ -180,6 +194,7 @@ class SimulatedCluster {
 
   const JobFunction function_;
   const int slots_;
+  const Access access_;
   BuiltInJobLibraries libraries_;
   std::unique_ptr<Executor> executor_;
   std::unique_ptr<ClusterClient> client_;

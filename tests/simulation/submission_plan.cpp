@@ -51,6 +51,7 @@ std::vector<Submission> draw_submissions(Random& random) {
     one.id = random.next() | 1;
     // Of a number that is drawn anyway.
     if (one.id % 5 < 2) one.exchange = ExchangeMode::blocking;
+    if (one.id % 3 < 2) one.bytes_per_subtask = std::uint64_t{256} << (one.id % 8);
     if (one.kind == JobKind::endless) {
       one.rate = static_cast<std::uint32_t>(random.between(20, 100));
       one.desired_state = random.chance(0.5) ? wire::DESIRED_STOP : wire::DESIRED_CANCEL;
@@ -80,6 +81,7 @@ Result<wire::SubmitJob> make_submission(Platform& platform, const Submission& su
   options.set_channel_credits(4);
   options.set_chaining(true);
   options.set_exchange(static_cast<std::uint32_t>(submission.exchange));
+  options.set_bytes_per_subtask(submission.bytes_per_subtask);
   options.set_partial_state_bytes(std::uint64_t{1} << 20);
 
   EnvironmentOptions environment;

@@ -30,6 +30,7 @@ struct Submission {
   bool submit_twice = false;
   // Of its edges, where its sources end: then it begins again, region by region, when it fails.
   ExchangeMode exchange = ExchangeMode::pipelined;
+  std::uint64_t bytes_per_subtask = 0;  // behind blocking edges
 
   // How it goes.
   std::uint64_t id = 0;        // submission_id

@@ -283,7 +283,7 @@ class BoundedOperations {
       return add(sort_partition(key_of, order), "merge_sorted", make_operator_factory([=] {
                    return make_merge_operator(coding_of<KeyOf, false>(key_of, order));
                  }),
-                 key_of, order)
+                 key_of, order, true)
           .parallelism(1)
           .max_parallelism(1);
     } else {
@@ -324,8 +324,10 @@ class BoundedOperations {
   template <typename KeyOf>
   static DataStream<T> add(const DataStream<T>& from, std::string_view name,
                            std::shared_ptr<const OperatorFactory> factory, const KeyOf& key_of,
-                           SortOrder order) {
-    const int node = detail::add_operator(from.environment(), from.node(), from.edge(),
+                           SortOrder order, bool merges = false) {
+    EdgeSpecification edge = from.edge();
+    edge.is_ordered = merges;
+    const int node = detail::add_operator(from.environment(), from.node(), edge,
                                           {.name = name,
                                            .factory = std::move(factory),
                                            .output = &type_of<T>(),

@@ -50,6 +50,8 @@ struct EdgeSpecification {
   std::shared_ptr<const PartitionerFactory> partitioner_past;
   NetworkSettings network;
   CapturedValues captured = {};  // of a partitioner that the next operator knows nothing of
+  bool is_custom = false;        // the partitioner is a function of the author's
+  bool is_ordered = false;       // who reads tells the subtasks ahead apart (ChoosesInput)
 };
 
 // How DataStream's setters reach the node that they are about.

@@ -136,6 +136,14 @@ constexpr std::array running_rows{
          .choices = exchanges,
          .description = "how the edges of a job whose sources all end hand records on: pipelined, "
                         "or blocking: all through files, and the job's regions one after another"}),
+    field<&O::bytes_per_subtask>(
+        {.name = "bytes-per-subtask",
+         .value = "SIZE",
+         .type = OptionType::size,
+         .most = 1125899906842624.0,
+         .otherwise = "as many subtasks as elsewhere",
+         .description = "behind a blocking edge: fewer subtasks, where none are asked for, if each "
+                        "would get less than this"}),
     field<&O::rest_listen>(
         {.name = "rest-listen",
          .value = "ADDRESS",
