@@ -2,7 +2,7 @@
 #
 # Two components: `runtime`, the program; `development`, the headers, the whole engine as one archive, and
 # what CMake and pkg-config need to find it. Each connector that is built is one more: `kafka`, `s3`; and
-# `rdma`. Files below the prefix refer to each other by relative paths, so the prefix may be moved, or chosen by
+# `rdma`, and `hadoop`, the plug-in for it. Files below the prefix refer to each other by relative paths, so the prefix may be moved, or chosen by
 # `cmake --install --prefix`. Packages: HummerPackages.cmake.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -147,6 +147,16 @@ if(HUMMER_RDMA)
   add_dependencies(hummer hummer_rdma_plugin)
   # What the program finds by itself, from beside it.
   install(TARGETS hummer_rdma_plugin LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/hummer COMPONENT rdma)
+endif()
+
+set(HUMMER_HADOOP_JAR ${PROJECT_BINARY_DIR}/hadoop/maven/hummer-hadoop-${PROJECT_VERSION}.jar)
+if(HUMMER_HADOOP)
+  install(CODE "
+set(JAR [[${HUMMER_HADOOP_JAR}]])
+set(LIBRARY [[$<TARGET_FILE:hummer_hadoop>]])
+set(DESTINATION [[${CMAKE_INSTALL_DATADIR}/java]])
+include([[${PROJECT_SOURCE_DIR}/cmake/install_hadoop_plugin.cmake]])
+" COMPONENT hadoop)
 endif()
 
 file(RELATIVE_PATH HUMMER_PREFIX_OF_PKG_CONFIG

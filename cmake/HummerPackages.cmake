@@ -8,6 +8,8 @@
 #                  topics; with HUMMER_KAFKA
 #   hummer-s3      object stores: what the program loads for s3:// paths, and the client; with HUMMER_S3
 #   hummer-rdma    RDMA: what the program loads for it; with HUMMER_RDMA
+#   hummer-hadoop  the plug-in for Hadoop as a jar; with HUMMER_HADOOP, where integrations/hadoop/package
+#                  has packed it
 #
 # The services' files have absolute paths and are a component of their own, `services`, which
 # `cmake --install` leaves out.
@@ -128,5 +130,27 @@ InfiniBand, RoCE or EFA.")
   set(CPACK_DEBIAN_RDMA_PACKAGE_DEPENDS "libfabric1 (>= 1.17)")
   set(CPACK_DEBIAN_RDMA_PACKAGE_RECOMMENDS
     "hummer (= ${PROJECT_VERSION}), ibverbs-providers, rdma-core")
+endif()
+if(HUMMER_HADOOP)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hummer-hadoop
+          RENAME copyright COMPONENT hadoop_notice EXCLUDE_FROM_ALL)
+  list(APPEND CPACK_COMPONENTS_ALL hadoop hadoop_notice)
+  set(CPACK_COMPONENT_HADOOP_GROUP hadoop)
+  set(CPACK_COMPONENT_HADOOP_NOTICE_GROUP hadoop)
+  set(CPACK_DEBIAN_HADOOP_PACKAGE_NAME hummer-hadoop)
+  set(CPACK_DEBIAN_HADOOP_PACKAGE_SECTION java)
+  set(CPACK_DEBIAN_HADOOP_DESCRIPTION "native stream engine: the plug-in for Hadoop
+The jar with which tasks of Apache Hadoop MapReduce collect, sort, merge and run
+mappers and reducers natively.")
+  # The library is inside the jar, where dpkg-shlibdeps does not see it.
+  set(CPACK_DEBIAN_HADOOP_PACKAGE_DEPENDS "libc6, libgcc-s1, libstdc++6")
+  set(CPACK_DEBIAN_HADOOP_PACKAGE_SUGGESTS "libhummer-dev (= ${PROJECT_VERSION})")
+  # Whether there is a jar is known when packages are made.
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/install/packages.cmake @ONLY CONTENT [[
+if(NOT EXISTS "@HUMMER_HADOOP_JAR@")
+  list(REMOVE_ITEM CPACK_COMPONENTS_ALL hadoop hadoop_notice)
+endif()
+]])
+  set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/install/packages.cmake)
 endif()
 include(CPack)

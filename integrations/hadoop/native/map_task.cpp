@@ -124,16 +124,17 @@ Result<std::unique_ptr<MapTask>> MapTask::create(Platform& platform, JNIEnv* jav
 
 Status MapTask::open_output(JNIEnv* java, const MapTaskParts& parts,
                             const ClassLibraries& classes) {
-  const RecordForms forms = forms_of(parts.settings);
   if (parts.collector == nullptr) {
-    for_java_ = std::make_unique<WritablesForJava>(forms, java, parts.sink);
-    return Status();
+    auto output = output_for_java(parts.settings, "", java, parts.sink);
+    if (output.ok()) for_java_ = std::move(*output);
+    return output.status();
   }
   auto partitioner = make_partitioner(parts.settings, classes, parts.collector->partitions());
   if (!partitioner.ok()) return partitioner.status();
   partitioner_ = std::move(*partitioner);
   HUMMER_TRY(batch::call_guarded("the partitioner", [&] { return partitioner_->open(context_); }));
-  collected_ = std::make_unique<CollectedWritables>(forms, *partitioner_, *parts.collector);
+  collected_ = std::make_unique<CollectedWritables>(forms_of(parts.settings), *partitioner_,
+                                                    *parts.collector);
   return Status();
 }
 

@@ -11,7 +11,8 @@
 // cut_points; reader and what split_bytes.hpp says, or in_key_class and in_value_class where Java
 // reads; number and attempt.
 //
-// Where there is a collector records go there, else to `sink`, a Java object.
+// Where there is a collector records go there, else to `sink`, a Java object, as records or lines
+// (task_output.hpp).
 //
 // Thread: one. Failures name what failed, and of mappers the record.
 #pragma once
@@ -77,7 +78,7 @@ class MapTask {
   batch::TaskContext context_;
   std::unique_ptr<batch::Partitioner> partitioner_;
   std::unique_ptr<CollectedWritables> collected_;
-  std::unique_ptr<WritablesForJava> for_java_;
+  std::unique_ptr<OutputForJava> for_java_;
   std::unique_ptr<batch::MapAttempt> attempt_;
   BatchReader* batch_reader_ = nullptr;  // the attempt's, where Java reads
 };

@@ -97,9 +97,13 @@ jlongArray metrics(JNIEnv* java, jclass, jlong handle) {
   const auto& job = object_of<JobCollector>(handle);
   const batch::CollectorMetrics all = job.collector->metrics();
   const bool combines = job.class_combiner != nullptr;
-  return java_longs(java, {all.spills, all.spilled_records, all.spilled_bytes, all.merges,
-                           all.written_records, combines ? job.class_combiner->records_in() : 0,
-                           combines ? job.class_combiner->records_out() : 0});
+  constexpr std::uint64_t per_millisecond = 1'000'000;
+  return java_longs(
+      java,
+      {all.spills, all.spilled_records, all.spilled_bytes, all.merges, all.written_records,
+       combines ? job.class_combiner->records_in() : 0,
+       combines ? job.class_combiner->records_out() : 0, all.sort_nanoseconds / per_millisecond,
+       all.spill_nanoseconds / per_millisecond, all.merge_nanoseconds / per_millisecond});
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ jint register_map_task(JNIEnv* java) {
   return register_methods(
       java, "hummer/hadoop/NativeMapTask",
       {method("create",
-              "([Ljava/lang/String;JLhummer/hadoop/FileStream;Lhummer/hadoop/RecordSink;)J",
+              "([Ljava/lang/String;JLhummer/hadoop/FileStream;Lhummer/hadoop/OutputSink;)J",
               create_map_task),
        method("mapSome", "(J)Z", map_some),
        method("mapBatch", "(JLjava/nio/ByteBuffer;I)V", map_batch),

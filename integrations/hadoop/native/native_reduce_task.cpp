@@ -44,7 +44,7 @@ jint register_reduce_task(JNIEnv* java) {
   return register_methods(
       java, "hummer/hadoop/NativeReduceTask",
       {method("create",
-              "([Ljava/lang/String;JLhummer/hadoop/RecordSource;Lhummer/hadoop/RecordSink;)J",
+              "([Ljava/lang/String;JLhummer/hadoop/RecordSource;Lhummer/hadoop/OutputSink;)J",
               create_reduce_task),
        method("run", "(J)V", run_reduce_task), method("stop", "(J)V", stop_reduce_task),
        method("report", "(J)[J", report_of_reduce_task),

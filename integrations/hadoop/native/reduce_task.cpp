@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "content_stream.hpp"
+#include "java_calls.hpp"
 #include "loaded_classes.hpp"
 #include "record_batch.hpp"
 #include "reduce_attempt.hpp"
@@ -63,13 +64,12 @@ class ReduceTask::Input final : public batch::RecordStream {
   std::atomic<std::uint64_t> bytes_{0};
 };
 
-ReduceTask::ReduceTask(JNIEnv* java, const ReduceTaskParts& parts)
+ReduceTask::ReduceTask(const ReduceTaskParts& parts)
     : parameters_(parts.settings.parameters()),
       context_(batch::TaskContext::Kind::reduce,
                static_cast<std::uint32_t>(parts.settings.number("number")),
                static_cast<std::uint32_t>(parts.settings.number("attempt")) + 1, parameters_,
-               is_stopping_),
-      output_(forms_of(parts.settings, "out_"), java, parts.sink) {}
+               is_stopping_) {}
 
 ReduceTask::~ReduceTask() = default;
 
@@ -85,7 +85,10 @@ Result<std::unique_ptr<ReduceTask>> ReduceTask::create(Platform& platform, JNIEn
     return Status(ErrorCode::invalid_argument,
                   "keys of the class " + settings.text("key_class") + " have no native order");
   }
-  std::unique_ptr<ReduceTask> task(new ReduceTask(java, parts));
+  std::unique_ptr<ReduceTask> task(new ReduceTask(parts));
+  auto output = output_for_java(settings, "out_", java, parts.sink);
+  if (!output.ok()) return output.status();
+  task->output_ = std::move(*output);
   task->make_reducer_ = std::move(*reducer);
   const RecordForms forms = forms_of(settings);
   task->order_ = content_order(forms.key, *order);
@@ -99,10 +102,10 @@ Result<std::unique_ptr<ReduceTask>> ReduceTask::create(Platform& platform, JNIEn
 
 Status ReduceTask::run() {
   batch::ReduceInput input(*input_, context_);
-  const auto groups = batch::reduce_groups(make_reducer_, context_, input, order_, output_);
+  const auto groups = batch::reduce_groups(make_reducer_, context_, input, order_, *output_);
   if (!groups.ok()) return groups.status();
   groups_.store(*groups, std::memory_order_relaxed);
-  return output_.hand_over();
+  return output_->hand_over();
 }
 
 ReduceTask::Report ReduceTask::report() const {

@@ -4,7 +4,7 @@
 //   (*task)->run();                 // on one thread, while another may look at report() and stop()
 //
 // Settings: reducer, libraries, define.NAME, number, attempt; key_class, value_class of what comes,
-// out_key_class, out_value_class of what goes. Records come from `merged`, or from Java, where
+// out_key_class, out_value_class of what goes; lines, separator (task_output.hpp). Records come from `merged`, or from Java, where
 // Hadoop has merged them: `source.next()` gives a batch (record_batch.hpp), an empty one at the
 // end. What the reducer gives out goes to `sink` by the batch.
 //
@@ -57,7 +57,7 @@ class ReduceTask {
 
  private:
   class Input;
-  ReduceTask(JNIEnv* java, const ReduceTaskParts& parts);
+  explicit ReduceTask(const ReduceTaskParts& parts);
 
   const batch::Parameters parameters_;
   std::atomic<bool> is_stopping_{false};
@@ -66,7 +66,7 @@ class ReduceTask {
   batch::KeyOrder order_;
   std::unique_ptr<batch::RecordStream> from_java_;
   std::unique_ptr<Input> input_;
-  WritablesForJava output_;
+  std::unique_ptr<OutputForJava> output_;
   std::atomic<std::uint64_t> groups_{0};
 };
 

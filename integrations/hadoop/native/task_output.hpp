@@ -2,13 +2,19 @@
 // write of them goes on (writable_form.hpp).
 //
 //   CollectedWritables output(forms, partitioner, collector);   // a mapper's, natively
-//   WritablesForJava output(forms, java, sink);                 // to a Java object, by the batch
+//   auto output = output_for_java(settings, "out_", java, sink);   // to a Java object, by the batch
+//   HUMMER_TRY((*output)->hand_over());                            // at the end
 //
-// Both count what went through, in bytes as Hadoop does. Thread: one.
+// To Java they go as records (record_batch.hpp), of the classes PREFIXkey_class and
+// PREFIXvalue_class; or, where the setting `lines` says so, as the lines that TextOutputFormat makes
+// of them (text_lines.hpp), with the setting `separator` within.
+//
+// The first counts what went through, in bytes as Hadoop does. Thread: one.
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include <jni.h>
@@ -17,7 +23,7 @@
 #include <hummer/batch/record_output.hpp>
 
 #include "batch/output_collector.hpp"
-#include "java_calls.hpp"
+#include "settings.hpp"
 #include "writable_form.hpp"
 
 namespace hummer::hadoop {
@@ -47,21 +53,15 @@ class CollectedWritables final : public batch::MapOutput {
   std::uint64_t bytes_ = 0;
 };
 
-class WritablesForJava final : public batch::MapOutput {
+class OutputForJava : public batch::MapOutput {
  public:
-  WritablesForJava(RecordForms forms, JNIEnv* java, jobject sink)
-      : forms_(forms), sink_(java, sink, "take", "(Ljava/nio/ByteBuffer;)V") {}
-
   // What was not handed over yet goes now.
-  Status hand_over();
-
- protected:
-  Status take(std::span<const batch::RecordView> records) override;
-
- private:
-  const RecordForms forms_;
-  JavaObject sink_;
-  std::string batch_;
+  virtual Status hand_over() = 0;
 };
+
+// Failed: a class has no text.
+Result<std::unique_ptr<OutputForJava>> output_for_java(const Settings& settings,
+                                                       std::string_view prefix, JNIEnv* java,
+                                                       jobject sink);
 
 }  // namespace hummer::hadoop

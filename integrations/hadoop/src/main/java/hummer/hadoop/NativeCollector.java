@@ -22,6 +22,11 @@ final class NativeCollector implements AutoCloseable {
     /** Of a combiner of a class library. */
     final long combinedRecords;
     final long recordsAfterCombining;
+    final long sortMilliseconds;
+    /** Of writing spills, without sorting. */
+    final long spillMilliseconds;
+    /** Of merging spills, and of writing the file at the end. */
+    final long mergeMilliseconds;
 
     private Metrics(long[] values) {
       spills = values[0];
@@ -31,6 +36,9 @@ final class NativeCollector implements AutoCloseable {
       writtenRecords = values[4];
       combinedRecords = values[5];
       recordsAfterCombining = values[6];
+      sortMilliseconds = values[7];
+      spillMilliseconds = values[8];
+      mergeMilliseconds = values[9];
     }
   }
 

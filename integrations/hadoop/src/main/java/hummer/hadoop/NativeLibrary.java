@@ -5,6 +5,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.StandardCopyOption;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The native half of the plug-in, which lies in the jar. It is written to a file of the task's
@@ -14,6 +16,8 @@ import java.nio.file.StandardCopyOption;
  * one, so that each can leave its work to Hadoop's own collector.
  */
 final class NativeLibrary {
+  private static final Logger LOG = LoggerFactory.getLogger(NativeLibrary.class);
+  private static final long NANOSECONDS_PER_MILLISECOND = 1_000_000;
   private static final String NAME = "libhummer_hadoop.so";
   private static final String RESOURCE = "/hummer/hadoop/native/linux-x86-64/" + NAME;
 
@@ -28,8 +32,11 @@ final class NativeLibrary {
     }
     if (failure == null) {
       try {
+        long begin = System.nanoTime();
         loadOnce();
         isLoaded = true;
+        LOG.info("The native library was loaded in {} ms",
+            (System.nanoTime() - begin) / NANOSECONDS_PER_MILLISECOND);
         return;
       } catch (IOException | LinkageError | SecurityException e) {
         // Errors of linking are no exceptions, and would end the task.

@@ -233,8 +233,10 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     // Hadoop counts a record each time that it is written to a file, also to the last one.
     reporter.getCounter(TaskCounter.SPILLED_RECORDS)
         .increment(metrics.spilledRecords + metrics.writtenRecords);
-    LOG.info("Wrote {} records: {} spills of {} bytes, {} merges", metrics.writtenRecords,
-        metrics.spills, metrics.spilledBytes, metrics.merges);
+    LOG.info("Wrote {} records: {} spills of {} bytes, {} merges; all sorting took {} ms, writing"
+            + " spills {} ms, the file at the end and its sorting {} ms",
+        metrics.writtenRecords, metrics.spills, metrics.spilledBytes, metrics.merges,
+        metrics.sortMilliseconds, metrics.spillMilliseconds, metrics.mergeMilliseconds);
   }
 
   @Override

@@ -35,7 +35,7 @@ final class NativeMapTask implements AutoCloseable {
 
   /** The collector, the stream and the sink may be null. The collector is closed after this. */
   NativeMapTask(TaskSettings settings, NativeCollector collector, FileStream stream,
-      RecordSink sink) throws IOException {
+      OutputSink sink) throws IOException {
     NativeLibrary.load();
     handle = create(settings.toArray(), collector == null ? 0 : collector.handle(), stream, sink);
   }
@@ -73,7 +73,7 @@ final class NativeMapTask implements AutoCloseable {
   }
 
   private static native long create(String[] settings, long collector, FileStream stream,
-      RecordSink sink) throws IOException;
+      OutputSink sink) throws IOException;
 
   private static native boolean mapSome(long handle) throws IOException;
 

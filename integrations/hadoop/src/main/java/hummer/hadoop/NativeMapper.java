@@ -61,6 +61,11 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
       LOG.info("Maps natively by {}: records are read {}, and go out {}",
           job.get(TaskSettings.MAPPER), readsNatively() ? "natively" : "by Java",
           collector != null ? "natively" : "through Java");
+      if (context.getNumReduceTasks() == 0) {
+        String hindrance = LineSink.hindrance(context);
+        LOG.info("Records go out as {}", hindrance == null ? "lines"
+            : "Java objects, since " + hindrance + ".");
+      }
       if (reading.hindrance != null) {
         LOG.info("The job's own RecordReader reads, since {}.", reading.hindrance);
       }
@@ -133,13 +138,16 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
       }
     }
 
-    private NativeMapTask create(TaskSettings settings, FileStream stream) throws IOException {
+    private NativeMapTask create(TaskSettings settings, FileStream stream)
+        throws IOException, ClassNotFoundException {
       if (collector != null) {
         return new NativeMapTask(settings, collector.nativeCollector(), stream, null);
       }
-      boolean hasReducers = context.getNumReduceTasks() > 0;
-      return new NativeMapTask(settings, null, stream,
-          new RecordSink(context, keyClass(hasReducers), valueClass(hasReducers)));
+      OutputSink sink = context.getNumReduceTasks() > 0
+          ? new RecordSink(context, context.getMapOutputKeyClass(),
+              context.getMapOutputValueClass())
+          : LineSink.create(context, TaskCounter.MAP_OUTPUT_RECORDS, settings);
+      return new NativeMapTask(settings, null, stream, sink);
     }
 
     private void mapSplit()

@@ -31,7 +31,7 @@ final class NativeReduceTask implements AutoCloseable {
   private long handle;
 
   /** Records come from the merge, or where that is null from the source. */
-  NativeReduceTask(TaskSettings settings, NativeMerge merge, RecordSource source, RecordSink sink)
+  NativeReduceTask(TaskSettings settings, NativeMerge merge, RecordSource source, OutputSink sink)
       throws IOException {
     NativeLibrary.load();
     handle = create(settings.toArray(), merge == null ? 0 : merge.handle(), source, sink);
@@ -65,7 +65,7 @@ final class NativeReduceTask implements AutoCloseable {
   }
 
   private static native long create(String[] settings, long merge, RecordSource source,
-      RecordSink sink) throws IOException;
+      OutputSink sink) throws IOException;
 
   private static native void run(long handle) throws IOException;
 

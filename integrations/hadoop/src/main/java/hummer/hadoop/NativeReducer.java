@@ -19,7 +19,8 @@ import org.slf4j.LoggerFactory;
  * </pre>
  *
  * <p>With NativeShuffle records come from the native merge, and never are Java objects; else Hadoop
- * merges, and hands them over. What the reducer gives out goes to the job's OutputFormat.
+ * merges, and hands them over. What the reducer gives out goes to the job's OutputFormat: as lines
+ * that are made natively where that is TextOutputFormat, else as Java objects.
  *
  * <p>Groups are keys that are equal by the native order: a comparator of the job's own for sorting
  * or grouping is refused.
@@ -38,11 +39,25 @@ public final class NativeReducer extends Reducer<Object, Object, Object, Object>
     if (reducer.isEmpty()) {
       throw new IOException(TaskSettings.REDUCER + " has to name a class of a class library.");
     }
+    try {
+      reduce(context, reducer);
+    } catch (ClassNotFoundException e) {
+      throw new IOException("The job lacks a class.", e);
+    }
+  }
+
+  private void reduce(Context context, String reducer)
+      throws IOException, InterruptedException, ClassNotFoundException {
+    Configuration job = context.getConfiguration();
     refuseGrouping(new JobConf(job));
     shuffle = NativeShuffle.of(context.getTaskAttemptID());
     NativeMerge merge = shuffle == null ? null : shuffle.merge();
-    LOG.info("Reduces natively by {}: records are merged {}", reducer,
-        merge != null ? "natively" : "by Hadoop");
+    String hindrance = LineSink.hindrance(context);
+    LOG.info("Reduces natively by {}: records are merged {}, and go out as {}", reducer,
+        merge != null ? "natively" : "by Hadoop", hindrance == null ? "lines" : "Java objects");
+    if (hindrance != null) {
+      LOG.info("The job's own RecordWriter makes bytes of records, since {}.", hindrance);
+    }
     TaskSettings settings = new TaskSettings().setLibraries(job).set("reducer", reducer)
         .set("number", context.getTaskAttemptID().getTaskID().getId())
         .set("attempt", context.getTaskAttemptID().getId())
@@ -50,8 +65,7 @@ public final class NativeReducer extends Reducer<Object, Object, Object, Object>
         .set("value_class", context.getMapOutputValueClass().getName())
         .set("out_key_class", context.getOutputKeyClass().getName())
         .set("out_value_class", context.getOutputValueClass().getName());
-    RecordSink sink =
-        new RecordSink(context, context.getOutputKeyClass(), context.getOutputValueClass());
+    OutputSink sink = LineSink.create(context, TaskCounter.REDUCE_OUTPUT_RECORDS, settings);
     Thread own = Thread.currentThread();
     try (NativeReduceTask task = new NativeReduceTask(settings, merge,
         merge == null ? new RecordSource(context) : null, sink)) {

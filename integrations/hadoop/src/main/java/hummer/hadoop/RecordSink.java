@@ -15,7 +15,7 @@ import org.apache.hadoop.mapreduce.TaskInputOutputContext;
  *
  * <p>Thread: one at a time.
  */
-final class RecordSink {
+final class RecordSink implements OutputSink {
   private final TaskInputOutputContext<?, ?, Object, Object> context;
   private final Deserializer<Object> keyDeserializer;
   private final Deserializer<Object> valueDeserializer;
@@ -41,8 +41,8 @@ final class RecordSink {
     return (Deserializer<Object>) deserializer;
   }
 
-  /** Called by the native side. */
-  void take(ByteBuffer batch) throws IOException, InterruptedException {
+  @Override
+  public void take(ByteBuffer batch) throws IOException, InterruptedException {
     records.set(batch);
     while (records.next()) {
       key = keyDeserializer.deserialize(key);

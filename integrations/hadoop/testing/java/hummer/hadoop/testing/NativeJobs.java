@@ -2,6 +2,7 @@ package hummer.hadoop.testing;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -14,12 +15,15 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
+import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.SequenceFile;
 import org.apache.hadoop.io.SequenceFile.CompressionType;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.CompressionCodecFactory;
 import org.apache.hadoop.io.compress.DefaultCodec;
 import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.io.compress.Lz4Codec;
@@ -27,12 +31,15 @@ import org.apache.hadoop.io.compress.SnappyCodec;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Partitioner;
+import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.Reducer;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
 import org.apache.hadoop.mapreduce.lib.reduce.LongSumReducer;
 import org.apache.hadoop.util.ReflectionUtils;
 
@@ -77,7 +84,7 @@ final class NativeJobs {
   }
 
   /** Each byte of a line, with "1". */
-  static final class Letters extends Mapper<LongWritable, Text, Text, Text> {
+  static class Letters extends Mapper<LongWritable, Text, Text, Text> {
     private static final Text ONE = new Text("1");
 
     @Override
@@ -151,7 +158,8 @@ final class NativeJobs {
     job.setOutputValueClass(Text.class);
   }
 
-  private Job run(org.apache.hadoop.fs.Path input, long splitBytes, Description description) throws Exception {
+  private Job run(org.apache.hadoop.fs.Path input, long splitBytes, Description description)
+      throws Exception {
     Configuration configuration = new Configuration();
     configuration.set("fs.defaultFS", "file:///");
     configuration.set("mapreduce.framework.name", "local");
@@ -217,8 +225,20 @@ final class NativeJobs {
     require(reads == (mapsNatively && dealsNatively ? tasks : 0),
         name + ": " + reads + " tasks read natively");
     require(tasks > 0 == collectsNatively, name + ": " + tasks + " tasks are native");
+    long writes = ours.getCounters().findCounter("Hummer", "NATIVE_WRITE_TASKS").getValue();
+    require(writes > 0 == writesLines(ours), name + ": " + writes + " tasks made lines");
     compared++;
     System.out.println("equal: " + name);
+  }
+
+  /** Whether its last tasks are native, and give out what has a native text. */
+  private static boolean writesLines(Job job) throws Exception {
+    Class<?> last = job.getNumReduceTasks() > 0 ? job.getReducerClass() : job.getMapperClass();
+    List<Class<?>> texts =
+        List.of(Text.class, IntWritable.class, LongWritable.class, NullWritable.class);
+    return last.getName().startsWith("hummer.hadoop.Native")
+        && job.getOutputFormatClass().equals(TextOutputFormat.class)
+        && texts.contains(job.getOutputKeyClass()) && texts.contains(job.getOutputValueClass());
   }
 
   /** Lines of all kinds of ends, some empty, some long, with a mark in front. */
@@ -290,6 +310,38 @@ final class NativeJobs {
     }, true);
     compare("word count, reduced natively behind Hadoop's merge", lines, 100_003,
         NativeJobs::wordCount, NativeJobs::countWordsNatively, true);
+    compare("word count, reduced natively, a separator of the job's own and gzip", lines, 100_003,
+        job -> {
+          wordCount(job);
+          job.getConfiguration().set(TextOutputFormat.SEPARATOR, " \u2192 ");
+          FileOutputFormat.setCompressOutput(job, true);
+          FileOutputFormat.setOutputCompressorClass(job, GzipCodec.class);
+        }, NativeJobs::countWordsNatively, true);
+    compare("word count, reduced natively, in an OutputFormat of the job's own", lines, 100_003,
+        job -> {
+          wordCount(job);
+          job.setOutputFormatClass(OwnOutput.class);
+        }, NativeJobs::countWordsNatively, true);
+  }
+
+  /** What is no TextOutputFormat is not known to make the same lines. */
+  static final class OwnOutput extends TextOutputFormat<Text, Writable> {
+    @Override
+    public RecordWriter<Text, Writable> getRecordWriter(TaskAttemptContext task)
+        throws IOException, InterruptedException {
+      RecordWriter<Text, Writable> lines = super.getRecordWriter(task);
+      return new RecordWriter<>() {
+        @Override
+        public void write(Text key, Writable value) throws IOException, InterruptedException {
+          lines.write(new Text("[" + key + "]"), value);
+        }
+
+        @Override
+        public void close(TaskAttemptContext context) throws IOException, InterruptedException {
+          lines.close(context);
+        }
+      };
+    }
   }
 
   private void failAll(Path lines) throws Exception {
@@ -442,7 +494,12 @@ final class NativeJobs {
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     for (Path part : parts) {
       all.writeBytes((part.getFileName() + "\n").getBytes(StandardCharsets.UTF_8));
-      all.writeBytes(Files.readAllBytes(part));
+      CompressionCodec codec =
+          new CompressionCodecFactory(job.getConfiguration()).getCodec(hadoopPath(part));
+      try (InputStream stored = Files.newInputStream(part);
+          InputStream in = codec == null ? stored : codec.createInputStream(stored)) {
+        all.writeBytes(in.readAllBytes());
+      }
     }
     return all.toByteArray();
   }
