@@ -284,7 +284,9 @@ auto numbers_from_files(std::uint32_t whole) {
     std::vector<ShuffleInput> inputs;
     for (std::uint32_t subtask = 0; subtask < 2; ++subtask) {
       if (subtask < whole) write_numbers(*world.store, subtask);
-      inputs.push_back({.key = file_of(subtask), .from = "map[" + std::to_string(subtask) + "]"});
+      ShuffleInput& input = inputs.emplace_back();
+      input.key = file_of(subtask);
+      input.from = "map[" + std::to_string(subtask) + "]";
     }
     ShuffleAccess access;
     access.platform = world.platform.get();
