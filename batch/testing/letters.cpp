@@ -1,7 +1,14 @@
-// A class library for tests: letters of lines, counted, and classes that fail.
+// A class library for tests: letters of lines, counted, and classes that fail or end the process.
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <thread>
 
 #include <hummer/batch/class_library.hpp>
 
@@ -102,6 +109,52 @@ class ThrowingMapper final : public RecordMapper<ThrowingMapper> {
   }
 };
 
+// Whether this process has a file without a name where Hadoop's map tasks put theirs.
+bool has_spilled() {
+  std::error_code failed;
+  for (const auto& descriptor : std::filesystem::directory_iterator("/proc/self/fd", failed)) {
+    const std::string file = std::filesystem::read_symlink(descriptor, failed).string();
+    if (file.find("/appcache/application_") != std::string::npos &&
+        file.ends_with(".run (deleted)")) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Letters. Where there are spills the first attempt of task 0 comes to what the parameter `fault`
+// says: `kill`, `segv` or `abort` end the process, with `wait` it is there for long, and the file
+// `marker` says so.
+class FaultyMapper final : public RecordMapper<FaultyMapper> {
+ public:
+  Status open(TaskContext& context) override {
+    if (context.number() == 0 && context.attempt() == 1) fault_ = context.parameter("fault");
+    marker_ = context.parameter("marker");
+    return letters_.open(context);
+  }
+  void map_record(const RecordView& line, MapOutput& output) {
+    letters_.map_record(line, output);
+    if (!fault_.empty() && ++lines_ % lines_between_looks == 0 && has_spilled()) fail();
+  }
+
+ private:
+  static constexpr std::uint64_t lines_between_looks = 64;
+
+  void fail() {
+    int* volatile nowhere = nullptr;
+    if (fault_ == "kill") static_cast<void>(std::raise(SIGKILL));
+    if (fault_ == "segv") *nowhere = 1;
+    if (fault_ == "abort") std::abort();
+    std::ofstream(marker_).close();
+    std::this_thread::sleep_for(std::chrono::minutes(5));
+  }
+
+  LetterMapper letters_;
+  std::string fault_;
+  std::string marker_;
+  std::uint64_t lines_ = 0;
+};
+
 int compare_descending(std::string_view a, std::string_view b) { return compare_bytes(b, a); }
 
 }  // namespace
@@ -115,5 +168,6 @@ HUMMER_BATCH_LIBRARY(letters) {
   library.add<ThrowingCombiner>("ThrowingCombiner");
   library.add<HalvesPartitioner>("HalvesPartitioner");
   library.add<ThrowingMapper>("ThrowingMapper");
+  library.add<FaultyMapper>("FaultyMapper");
   library.add_key_order("descending", {"descending", &compare_descending, nullptr});
 }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "platform/abort_stacks.hpp"
 #include "platform/dynamic_library.hpp"
 
 namespace hummer::hadoop {
@@ -50,7 +51,10 @@ Result<const batch::ClassLibraries*> loaded_classes(Files& files, std::string_vi
     auto classes = std::make_unique<batch::ClassLibraries>();
     // Java loads this library for itself alone; what class libraries need of the engine they look
     // for among what everybody sees.
-    if (!paths.empty()) HUMMER_TRY(show_symbols_of(&mutex));
+    if (!paths.empty()) {
+      write_stacks_of_aborts();
+      HUMMER_TRY(show_symbols_of(&mutex));
+    }
     for (const std::string& path : paths) HUMMER_TRY(classes->load(files, path));
     loaded = std::move(classes);
   }

@@ -4,9 +4,10 @@
 //   (*task)->run();                 // on one thread, while another may look at report() and stop()
 //
 // Settings: reducer, libraries, define.NAME, number, attempt; key_class, value_class of what comes,
-// out_key_class, out_value_class of what goes; lines, separator (task_output.hpp). Records come from `merged`, or from Java, where
-// Hadoop has merged them: `source.next()` gives a batch (record_batch.hpp), an empty one at the
-// end. What the reducer gives out goes to `sink` by the batch.
+// out_key_class, out_value_class of what goes; lines, separator (task_output.hpp). Records come
+// from `merged`, or from Java, where Hadoop has merged them: `source.next()` gives a batch
+// (record_batch.hpp), an empty one at the end. What the reducer gives out goes to `sink` by the
+// batch.
 //
 // Failures name what failed, and of reducers the key.
 #pragma once

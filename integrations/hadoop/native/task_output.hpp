@@ -2,12 +2,12 @@
 // write of them goes on (writable_form.hpp).
 //
 //   CollectedWritables output(forms, partitioner, collector);   // a mapper's, natively
-//   auto output = output_for_java(settings, "out_", java, sink);   // to a Java object, by the batch
+//   auto output = output_for_java(settings, "out_", java, sink);   // to a Java object, in batches
 //   HUMMER_TRY((*output)->hand_over());                            // at the end
 //
 // To Java they go as records (record_batch.hpp), of the classes PREFIXkey_class and
-// PREFIXvalue_class; or, where the setting `lines` says so, as the lines that TextOutputFormat makes
-// of them (text_lines.hpp), with the setting `separator` within.
+// PREFIXvalue_class; or, where the setting `lines` says so, as the lines that TextOutputFormat
+// makes of them (text_lines.hpp), with the setting `separator` within.
 //
 // The first counts what went through, in bytes as Hadoop does. Thread: one.
 #pragma once

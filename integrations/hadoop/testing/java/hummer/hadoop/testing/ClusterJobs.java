@@ -1,14 +1,16 @@
 package hummer.hadoop.testing;
 
+import static hummer.hadoop.testing.TestCluster.hadoopPath;
+import static hummer.hadoop.testing.TestCluster.logsSay;
+import static hummer.hadoop.testing.TestCluster.output;
+import static hummer.hadoop.testing.TestCluster.require;
+
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.IntWritable;
@@ -31,8 +33,8 @@ import org.apache.hadoop.mapreduce.v2.MiniMRYarnCluster;
  * ones with Hadoop's alone, in this process: both leave the same output. Where it is not native the
  * log of the task says why. The jar of the plug-in comes with the job, as by -libjars.
  *
- * <p>Arguments: a folder, the jar, the class library `letters` of batch/testing, and `short` for the
- * first jobs only.
+ * <p>Arguments: a folder, the jar, the class library `letters` of batch/testing, and `short` for
+ * the first jobs only.
  */
 final class ClusterJobs {
   private static final int MAPS = 3;
@@ -146,15 +148,18 @@ final class ClusterJobs {
       boolean isCombined = counter == TaskCounter.COMBINE_INPUT_RECORDS && expected == 0
           || counter == TaskCounter.REDUCE_INPUT_RECORDS
           && ours.getConfiguration().get("hummer.combiner") != null;
-      require(expected == found || isCombined, name + ": " + counter + " is " + found + ", and was " + expected);
+      require(expected == found || isCombined,
+          name + ": " + counter + " is " + found + ", and was " + expected);
     }
     long nativeTasks = ours.getCounters().findCounter("Hummer", "NATIVE_MAP_TASKS").getValue();
     long javaTasks = ours.getCounters().findCounter("Hummer", "JAVA_MAP_TASKS").getValue();
     if (reason.isEmpty()) {
-      require(nativeTasks == MAPS && javaTasks == 0, name + ": not all of its maps are native");
+      require(nativeTasks == MAPS && javaTasks == 0,
+          name + ": not all of its maps are native");
     } else {
       require(nativeTasks == 0 && javaTasks == MAPS, name + ": its maps are native");
-      require(logsSay(ours, reason), name + ": no log of a task says: " + reason);
+      require(logsSay(ours, "syslog", reason),
+          name + ": no log of a task says: " + reason);
     }
     System.out.println("equal: " + name + (reason.isEmpty() ? "" : " (Hadoop's collector: \""
         + reason + "\")"));
@@ -162,24 +167,20 @@ final class ClusterJobs {
 
   /** On the cluster with the native collector; by itself, which takes a second, without it. */
   private Job run(Description description, boolean natively) throws Exception {
-    Configuration configuration = new Configuration(natively ? cluster : small());
+    Configuration configuration =
+        new Configuration(natively ? cluster : TestCluster.configuration());
     if (natively) {
-      configuration.set("mapreduce.job.map.output.collector.class",
-          CollectorComparison.NATIVE + "," + CollectorComparison.OWN);
-      configuration.set("tmpjars", jar.toUri().toString());
-      // Where the cluster's files are local ones Hadoop leaves the jar in its place, and its
-      // wildcard names a folder without it.
-      configuration.setBoolean("mapreduce.client.libjars.wildcard", false);
+      TestCluster.collectNatively(configuration, jar);
     } else {
-      configuration.set("mapreduce.framework.name", "local");
-      configuration.set("hadoop.tmp.dir", directory.resolve("local").toString());
+      TestCluster.runLocally(configuration, directory);
     }
     Job job = Job.getInstance(configuration, "job " + ++jobs);
     job.setNumReduceTasks(REDUCES);
     FileInputFormat.addInputPath(job, hadoopPath(directory.resolve("input")));
     FileOutputFormat.setOutputPath(job, hadoopPath(directory.resolve("output-" + jobs)));
     description.describe(job);
-    require(job.waitForCompletion(false), "a job failed: " + job.getStatus().getFailureInfo());
+    require(job.waitForCompletion(false),
+        "a job failed: " + job.getStatus().getFailureInfo());
     return job;
   }
 
@@ -199,73 +200,10 @@ final class ClusterJobs {
     }
   }
 
-  private byte[] output(Job job) throws IOException {
-    List<Path> parts;
-    Path output = Path.of(FileOutputFormat.getOutputPath(job).toUri().getPath());
-    try (Stream<Path> files = Files.list(output)) {
-      parts = new ArrayList<>(files.filter(file -> file.getFileName().toString()
-          .startsWith("part-")).sorted().toList());
-    }
-    require(parts.size() == REDUCES, "a job left " + parts.size() + " parts");
-    StringBuilder all = new StringBuilder();
-    for (Path part : parts) {
-      all.append(part.getFileName()).append('\n').append(Files.readString(part));
-    }
-    return all.toString().getBytes(StandardCharsets.UTF_8);
-  }
-
-  private boolean logsSay(Job job, String reason) throws IOException {
-    String application = job.getJobID().toString().replace("job_", "application_");
-    try (Stream<Path> files = Files.walk(Path.of("target"))) {
-      for (Path log : files.filter(file -> file.toString().contains(application)
-          && file.getFileName().toString().equals("syslog")).toList()) {
-        if (Files.readString(log).contains(reason)) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  private static org.apache.hadoop.fs.Path hadoopPath(Path path) {
-    return new org.apache.hadoop.fs.Path(path.toUri());
-  }
-
-  private static void require(boolean holds, String otherwise) throws IOException {
-    if (!holds) {
-      throw new IOException(otherwise);
-    }
-  }
-
-  static Configuration small() {
-    Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "file:///");
-    configuration.setInt("yarn.scheduler.minimum-allocation-mb", 256);
-    configuration.setInt("yarn.app.mapreduce.am.resource.mb", 512);
-    configuration.set("yarn.app.mapreduce.am.command-opts",
-        "-Xmx300m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
-    for (String kind : List.of("map", "reduce")) {
-      configuration.setInt("mapreduce." + kind + ".memory.mb", 512);
-      configuration.set("mapreduce." + kind + ".java.opts",
-          "-Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC");
-    }
-    configuration.setInt("mapreduce.task.io.sort.mb", 32);
-    for (String interval : List.of("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms",
-        "yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms",
-        "mapreduce.client.completion.pollinterval")) {
-      configuration.setInt(interval, 200);
-    }
-    // A disk may be fuller than what nodes take for healthy.
-    configuration.setFloat(
-        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", 99.5f);
-    configuration.setBoolean("yarn.nodemanager.vmem-check-enabled", false);
-    return configuration;
-  }
-
   public static void main(String[] arguments) throws Exception {
     boolean isShort = arguments.length > 3 && arguments[3].equals("short");
     MiniMRYarnCluster cluster = new MiniMRYarnCluster("cluster", 2);
-    cluster.init(small());
+    cluster.init(TestCluster.configuration());
     cluster.start();
     try {
       ClusterJobs jobs = new ClusterJobs(Path.of(arguments[0]).toAbsolutePath(),

@@ -209,7 +209,7 @@ final class MapSide {
 
   public static void main(String[] arguments) throws Exception {
     MiniMRYarnCluster cluster = new MiniMRYarnCluster("cluster", 2);
-    Configuration configuration = ClusterJobs.small();
+    Configuration configuration = TestCluster.configuration();
     configuration.setInt("yarn.nodemanager.resource.memory-mb", 8192);
     cluster.init(configuration);
     cluster.start();
