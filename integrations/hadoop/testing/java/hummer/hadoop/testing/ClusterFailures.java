@@ -39,7 +39,8 @@ import org.apache.hadoop.mapreduce.v2.MiniMRYarnCluster;
  *
  * <p>The nodes keep a job's files for as long as the test runs, so that what tasks leave is seen.
  *
- * <p>Arguments: a folder, the jar, the class library `letters` of batch/testing.
+ * <p>Arguments: a folder, the jar, the class library `letters` of batch/testing, and `short` for
+ * three of them.
  */
 final class ClusterFailures {
   private static final int MAPS = 4;
@@ -349,26 +350,38 @@ final class ClusterFailures {
         Lz4Codec.class.getName());
   }
 
+  private void crashBySignal() throws Exception {
+    crash("segv", Map.of("stdout", "FaultyMapper::fail", "hs_err.log", "MapAttempt::map_span"));
+  }
+
+  private void damage(boolean isCompressed) throws Exception {
+    String name = "a byte of a map output is damaged" + (isCompressed ? ", lz4" : "");
+    Job job = lose(name, each -> {
+      if (isCompressed) {
+        compressOutput(each);
+      }
+    }, ClusterFailures::flipByte);
+    require(logsSay(job, "syslog.shuffle", "the CRC of a map output of"),
+        name + ": no log of a reducer says so");
+  }
+
+  private void failSome() throws Exception {
+    killProcess(true);
+    crashBySignal();
+    damage(false);
+  }
+
   private void failAll() throws Exception {
     for (boolean natively : new boolean[] {false, true}) {
       killProcess(natively);
       killAttempt(natively);
     }
-    // Java writes stacks of what is a signal to it; the library does at what ends the process.
-    crash("segv", Map.of("stdout", "FaultyMapper::fail", "hs_err.log", "MapAttempt::map_span"));
+    crashBySignal();
+    // Of abort() Java writes no stack, and the library does.
     crash("abort", Map.of("stderr", "MapAttempt8map_span"));
     lose("a map output is lost before it is fetched", job -> {}, Files::delete);
-    for (boolean isCompressed : new boolean[] {false, true}) {
-      String name = "a byte of a map output is damaged" + (isCompressed ? ", lz4" : "");
-      Job job = lose(name, each -> {
-        if (isCompressed) {
-          compressOutput(each);
-        }
-      }, ClusterFailures::flipByte);
-      require(logsSay(job, "syslog.shuffle", "the CRC of a map output of"),
-          name + ": no log of a reducer says so");
-    }
-    System.out.println("failures: " + (jobs - 1) + " jobs have ended as they should");
+    damage(false);
+    damage(true);
   }
 
   private void writeInput() throws IOException {
@@ -393,9 +406,15 @@ final class ClusterFailures {
     cluster.init(configuration);
     cluster.start();
     try {
-      new ClusterFailures(Path.of(arguments[0]).toAbsolutePath(),
+      ClusterFailures failures = new ClusterFailures(Path.of(arguments[0]).toAbsolutePath(),
           Path.of(arguments[1]).toAbsolutePath(), Path.of(arguments[2]).toAbsolutePath(),
-          cluster.getConfig()).failAll();
+          cluster.getConfig());
+      if (arguments.length > 3 && arguments[3].equals("short")) {
+        failures.failSome();
+      } else {
+        failures.failAll();
+      }
+      System.out.println("failures: " + (failures.jobs - 1) + " jobs have ended as they should");
     } finally {
       cluster.stop();
     }
