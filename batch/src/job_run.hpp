@@ -9,8 +9,10 @@
 #include <string>
 
 #include <hummer/batch/job.hpp>
+#include <hummer/detail/zeroed_pages.hpp>
 
 #include "batch/codec.hpp"
+#include "batch/output_collector.hpp"
 #include "output_directory.hpp"
 #include "platform/platform.hpp"
 
@@ -26,7 +28,15 @@ struct JobRun {
   OutputDirectory& output;
   std::atomic<bool> is_stopping{false};
 
+  // Of all threads' collectors, where map tasks of a thread share one; null: each has its own.
+  std::shared_ptr<ZeroedPages> collected_pages = nullptr;
+
   std::size_t memory_per_thread() const { return job.memory_bytes / threads; }
+  // Of the memory of a thread, where there is a folder: its table gets the other half.
+  std::size_t collector_bytes() const {
+    const std::size_t bytes = memory_per_thread() / (folds() ? 2 : 1);
+    return std::max(bytes, OutputCollector::least_memory_bytes);
+  }
   // Whether what mappers emit is folded, and whether reduce tasks do nothing else.
   bool folds() const { return job.folder != nullptr && reducers > 0; }
   bool reduces_by_folding() const { return folds() && job.reducer == nullptr; }

@@ -221,6 +221,10 @@ Result<JobReport> run_job(Platform& platform, const Job& job, const JobControl& 
                                     ? (*output)->temporary_path() + "/spills"
                                     : job.spill_directory,
              .output = **output};
+  if (const std::size_t bytes = threads * run.collector_bytes();
+      run.reducers > 0 && run.shares_memory() && bytes <= RecordArena::most_bytes) {
+    run.collected_pages = std::make_shared<ZeroedPages>(bytes);
+  }
   JobReport report;
   {
     JobRunner runner(run, control);

@@ -8,12 +8,6 @@
 namespace hummer::batch {
 namespace {
 
-// Of the memory of a thread, where there is a folder: its table gets one half.
-std::size_t collector_bytes(const JobRun& run) {
-  const std::size_t bytes = run.memory_per_thread() / (run.folds() ? 2 : 1);
-  return std::max(bytes, OutputCollector::least_memory_bytes);
-}
-
 // Reduce tasks that read a shared collector at the same time; one that ends with a file is read by
 // nobody.
 std::size_t takes_at_once(const JobRun& run) {
@@ -42,8 +36,10 @@ Status MapCollection::open() {
       return Status();
     }));
   }
+  const ArenaMemory memory{run_.collected_pages, context_.number() * run_.collector_bytes()};
   auto collector = OutputCollector::create(run_.platform, {.partitions = run_.reducers,
-                                                           .memory_bytes = collector_bytes(run_),
+                                                           .memory_bytes = run_.collector_bytes(),
+                                                           .memory = memory,
                                                            .order = run_.order(),
                                                            .codec = run_.codec,
                                                            .spill_directory = run_.spill_directory,

@@ -29,7 +29,8 @@ namespace hummer::batch {
 
 class MapCollection {
  public:
-  // `number`: for what is said of it. `run` outlives it.
+  // `number`: for what is said of it; of the thread, where threads share the run's pages. `run`
+  // outlives it.
   static Result<std::unique_ptr<MapCollection>> create(JobRun& run, std::uint32_t number);
   MapCollection(const MapCollection&) = delete;
   MapCollection& operator=(const MapCollection&) = delete;

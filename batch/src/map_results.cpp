@@ -1,7 +1,6 @@
 #include "map_results.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -94,13 +93,11 @@ std::unique_ptr<RecordStream> MapResults::open(const File& file, std::uint32_t p
 }
 
 Result<std::vector<std::unique_ptr<RecordStream>>> MapResults::streams(std::uint32_t partition) {
-  std::vector<std::unique_ptr<RecordStream>> all;
-  for (const auto& collection : collections_) {
-    auto taken = collection->collector().take(partition);
-    if (!taken.ok()) return taken.status();
-    std::move(taken->begin(), taken->end(), std::back_inserter(all));
-  }
-  for (const File& file : files_) all.push_back(open(file, partition, files_.size()));
+  std::vector<OutputCollector*> collectors;
+  for (const auto& collection : collections_) collectors.push_back(&collection->collector());
+  auto all = take_of_all(collectors, partition);
+  if (!all.ok()) return all;
+  for (const File& file : files_) all->push_back(open(file, partition, files_.size()));
   return all;
 }
 

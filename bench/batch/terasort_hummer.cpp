@@ -49,30 +49,31 @@ class RangePartitioner {
       : first_(std::size_t{1} << 16) {
     std::sort(sample.begin(), sample.end());
     for (std::uint32_t i = 1; i < partitions && !sample.empty(); ++i) {
-      borders_.push_back(sample[sample.size() * i / partitions]);
+      borders_.push_back(number_of(sample[sample.size() * i / partitions].data()));
     }
     std::size_t border = 0;
     for (std::size_t prefix = 0; prefix < first_.size(); ++prefix) {
-      while (border < borders_.size() && prefix_of(borders_[border].data()) < prefix) ++border;
+      while (border < borders_.size() && borders_[border] >> 48 < prefix) ++border;
       first_[prefix] = static_cast<std::uint32_t>(border);
     }
+    borders_.push_back(~std::uint64_t{0});
   }
 
   std::uint32_t partition_of(const char* key) const {
-    std::uint32_t partition = first_[prefix_of(key)];
-    while (partition < borders_.size() &&
-           batch::compare_bytes({key, key_bytes}, borders_[partition]) >= 0) {
-      ++partition;
-    }
+    const std::uint64_t number = number_of(key);
+    std::uint32_t partition = first_[number >> 48];
+    while (borders_[partition] <= number && partition + 1 < borders_.size()) ++partition;
     return partition;
   }
 
  private:
-  static std::size_t prefix_of(const char* key) {
-    return (std::size_t{static_cast<unsigned char>(key[0])} << 8) |
-           static_cast<unsigned char>(key[1]);
+  // A key's first 8 bytes, as they are ordered; where borders are, the others do not count.
+  static std::uint64_t number_of(const char* key) {
+    std::uint64_t word;
+    std::memcpy(&word, key, sizeof word);
+    return __builtin_bswap64(word);
   }
-  std::vector<std::string> borders_;
+  std::vector<std::uint64_t> borders_;  // and one that is above all
   std::vector<std::uint32_t> first_;  // by the first two bytes: the first border that may be above
 };
 
@@ -169,12 +170,17 @@ int main(int argc, char** argv) {
   const double begin = terasort::seconds_now();
   const RangePartitioner partitioner(draw_sample(*input, records), partitions);
   std::vector<std::unique_ptr<batch::OutputCollector>> collectors;
+  std::vector<batch::OutputCollector*> all_collectors;
+  const std::size_t memory_each = (memory - memory_beside) / threads;
+  const auto pages = std::make_shared<ZeroedPages>(threads * memory_each);
   for (std::size_t i = 0; i < threads; ++i) {
-    collectors.push_back(must(batch::OutputCollector::create(
-        *platform, {.partitions = partitions,
-                    .memory_bytes = (memory - memory_beside) / threads,
-                    .codec = *codec,
-                    .spill_directory = words.text("spills")})));
+    collectors.push_back(
+        must(batch::OutputCollector::create(*platform, {.partitions = partitions,
+                                                        .memory_bytes = memory_each,
+                                                        .memory = {pages, i * memory_each},
+                                                        .codec = *codec,
+                                                        .spill_directory = words.text("spills")})));
+    all_collectors.push_back(collectors.back().get());
   }
   std::vector<std::thread> workers;
   const auto finish_workers = [&workers] {
@@ -199,13 +205,8 @@ int main(int argc, char** argv) {
       for (;;) {
         const std::uint32_t partition = next_partition.fetch_add(1);
         if (partition >= partitions) return;
-        std::vector<std::unique_ptr<batch::RecordStream>> streams;
-        for (const auto& collector : collectors) {
-          for (auto& stream : must(collector->take(partition))) {
-            streams.push_back(std::move(stream));
-          }
-        }
-        batch::Merger merger(batch::KeyOrder(), std::move(streams));
+        batch::Merger merger(batch::KeyOrder(),
+                             must(batch::take_of_all(all_collectors, partition)));
         PartWriter part(platform->files(), terasort::part_path(output, partition), buffer);
         for (;;) {
           const auto span = must(merger.next());

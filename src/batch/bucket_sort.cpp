@@ -190,17 +190,21 @@ void sort_index(const KeyOrder& order, const char* arena, std::span<IndexEntry> 
   order.visit([&](auto form) { IndexSort(form, arena, index, scratch.data()).sort(); });
 }
 
+IndexEntry* note_records(const KeyOrder& order, const RecordArena& arena, const Bucket& bucket,
+                         IndexEntry* to) {
+  order.visit([&](auto form) {
+    arena.for_each_record(bucket, [&](std::uint32_t place, std::string_view key) {
+      *to++ = {static_cast<std::uint32_t>(form.long_prefix(key) >> 32), place};
+    });
+  });
+  return to;
+}
+
 std::span<IndexEntry> sort_bucket(const KeyOrder& order, const RecordArena& arena,
                                   const Bucket& bucket, std::span<IndexEntry> room) {
   HUMMER_ASSERT(room.size() >= std::size_t{2} * bucket.records);
   const std::span<IndexEntry> index = room.first(bucket.records);
-  order.visit([&](auto form) {
-    IndexEntry* to = index.data();
-    arena.for_each_record(bucket, [&](std::uint32_t place, std::string_view key) {
-      *to++ = {static_cast<std::uint32_t>(form.long_prefix(key) >> 32), place};
-    });
-    HUMMER_ASSERT(to == index.data() + index.size());
-  });
+  HUMMER_ASSERT(note_records(order, arena, bucket, index.data()) == index.data() + index.size());
   sort_index(order, arena.data(), index, room.subspan(bucket.records, bucket.records));
   return index;
 }

@@ -23,6 +23,10 @@ namespace hummer::batch {
 std::span<IndexEntry> sort_bucket(const KeyOrder& order, const RecordArena& arena,
                                   const Bucket& bucket, std::span<IndexEntry> room);
 
+// Notes the bucket's records as they came; where the index goes on.
+IndexEntry* note_records(const KeyOrder& order, const RecordArena& arena, const Bucket& bucket,
+                         IndexEntry* to);
+
 // Sorts an index that has its prefixes; `scratch` is as long.
 void sort_index(const KeyOrder& order, const char* arena, std::span<IndexEntry> index,
                 std::span<IndexEntry> scratch);

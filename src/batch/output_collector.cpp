@@ -1,6 +1,7 @@
 #include "batch/output_collector.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -81,7 +82,10 @@ OutputCollector::OutputCollector(Platform& platform, CollectorOptions options,
       buffer_bytes_(buffer_bytes),
       merge_factor_(
           std::clamp(buffer_bytes / least_stream_buffer, std::size_t{2}, options_.merge_factor)),
-      arena_(options_.memory_bytes - buffer_bytes, options_.partitions),
+      arena_(options_.memory.pages == nullptr
+                 ? RecordArena(options_.memory_bytes - buffer_bytes, options_.partitions)
+                 : RecordArena(options_.memory, options_.memory_bytes - buffer_bytes,
+                               options_.partitions)),
       buckets_(options_.partitions) {}
 
 Status OutputCollector::collect_slowly(std::uint32_t partition, std::string_view key,
@@ -230,17 +234,53 @@ Status OutputCollector::finish() {
 }
 
 Result<std::vector<std::unique_ptr<RecordStream>>> OutputCollector::take(std::uint32_t partition) {
-  HUMMER_ASSERT(is_finished_ && partition < buckets_.size());
-  auto streams = open_spills(partition, 0, spills_.size(), spills_.size());
-  const Bucket& bucket = buckets_[partition];
-  if (bucket.records > 0) {
-    const std::size_t records = bucket.records;
-    auto room = std::make_unique_for_overwrite<IndexEntry[]>(2 * records);
-    sort(bucket, {room.get(), 2 * records});
-    auto index = std::make_unique_for_overwrite<IndexEntry[]>(records);
-    std::copy_n(room.get(), records, index.get());
-    room.reset();
-    streams.push_back(std::make_unique<SortedRecords>(arena_.data(), std::move(index), records));
+  OutputCollector* const self = this;
+  return take_of_all({&self, 1}, partition);
+}
+
+std::unique_ptr<RecordStream> OutputCollector::take_memory(
+    std::span<OutputCollector* const> collectors, std::uint32_t partition) {
+  OutputCollector& first = *collectors.front();
+  const Nanoseconds begin = first.platform_.now();
+  std::size_t records = 0;
+  for (const OutputCollector* collector : collectors) {
+    records += collector->buckets_[partition].records;
+  }
+  if (records == 0) return nullptr;
+  auto index = std::make_unique_for_overwrite<IndexEntry[]>(records);
+  auto scratch = std::make_unique_for_overwrite<IndexEntry[]>(records);
+  IndexEntry* to = index.get();
+  for (const OutputCollector* collector : collectors) {
+    to = note_records(first.options_.order, collector->arena_, collector->buckets_[partition], to);
+  }
+  HUMMER_ASSERT(to == index.get() + records);
+  sort_index(first.options_.order, first.arena_.data(), {index.get(), records},
+             {scratch.get(), records});
+  first.sort_nanoseconds_.fetch_add(nanoseconds_since(first.platform_, begin),
+                                    std::memory_order_relaxed);
+  return std::make_unique<SortedRecords>(first.arena_.data(), std::move(index), records);
+}
+
+Result<std::vector<std::unique_ptr<RecordStream>>> take_of_all(
+    std::span<OutputCollector* const> collectors, std::uint32_t partition) {
+  std::vector<std::unique_ptr<RecordStream>> streams;
+  // What a collector has spilled came before what it has in memory.
+  for (const OutputCollector* collector : collectors) {
+    HUMMER_ASSERT(collector->is_finished_ && partition < collector->buckets_.size());
+    const std::size_t spills = collector->spills_.size();
+    auto opened = collector->open_spills(partition, 0, spills, spills);
+    std::move(opened.begin(), opened.end(), std::back_inserter(streams));
+  }
+  while (!collectors.empty()) {
+    const auto other = std::find_if(
+        collectors.begin(), collectors.end(), [&collectors](const OutputCollector* collector) {
+          return !collector->arena_.shares_places_with(collectors.front()->arena_);
+        });
+    const auto count = static_cast<std::size_t>(other - collectors.begin());
+    if (auto in_memory = OutputCollector::take_memory(collectors.first(count), partition)) {
+      streams.push_back(std::move(in_memory));
+    }
+    collectors = collectors.subspan(count);
   }
   return streams;
 }

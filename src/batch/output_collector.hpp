@@ -12,6 +12,14 @@
 //   HUMMER_TRY((*collector)->finish());
 //   auto streams = (*collector)->take(partition);               // sorted; Merger makes them one
 //
+// Several threads have a collector each. Where these share the pages that their memory is in, what
+// they have in memory of a partition is sorted as one, instead of being merged:
+//
+//   auto pages = std::make_shared<ZeroedPages>(threads * memory_bytes);
+//   OutputCollector::create(platform, {.memory_bytes = memory_bytes,
+//                                      .memory = {pages, thread * memory_bytes}, ...});
+//   auto streams = take_of_all(collectors, partition);           // all of them are finished
+//
 // Records are copied into an arena. When it is full they are sorted, combined and written to a
 // spill file, and it begins anew. Records with equal keys keep the order in which they came, also
 // across spills: the streams of take() are numbered that way.
@@ -31,7 +39,7 @@
 // partition that is not there; those of the disk. After one the collector is only destroyed. The
 // file of finish_to_file() is removed then.
 //
-// Thread: one, but for take(): any, at once. The collector outlives the streams.
+// Thread: one, but for take() and take_of_all(): any, at once. The collector outlives the streams.
 #pragma once
 
 #include <atomic>
@@ -58,6 +66,7 @@ namespace hummer::batch {
 struct CollectorOptions {
   std::uint32_t partitions = 1;
   std::size_t memory_bytes = std::size_t{256} << 20;  // 64 KiB or more
+  ArenaMemory memory = {};  // shared with other collectors; without pages: its own
   KeyOrder order = {};
   Codec codec = Codec::none;         // of spill files and of the file at the end
   std::string spill_directory = {};  // made when the first spill file is
@@ -118,6 +127,12 @@ class OutputCollector {
   OutputCollector(Platform& platform, CollectorOptions options, std::size_t buffer_bytes);
 
   Status collect_slowly(std::uint32_t partition, std::string_view key, std::string_view value);
+  friend Result<std::vector<std::unique_ptr<RecordStream>>> take_of_all(
+      std::span<OutputCollector* const> collectors, std::uint32_t partition);
+
+  // Of a partition in memory, of all these together, whose arenas share their places.
+  static std::unique_ptr<RecordStream> take_memory(std::span<OutputCollector* const> collectors,
+                                                   std::uint32_t partition);
   std::span<const IndexEntry> sort(const Bucket& bucket, std::span<IndexEntry> room);
   // All buckets to a spill file; they are empty then.
   Status spill();
@@ -147,5 +162,10 @@ class OutputCollector {
   std::atomic<std::uint64_t> sort_nanoseconds_{0};
   bool is_finished_ = false;
 };
+
+// As take(), of all collectors as one. They have one order. Records of equal keys that came to one
+// collector go out as they came; those of two, in any order.
+Result<std::vector<std::unique_ptr<RecordStream>>> take_of_all(
+    std::span<OutputCollector* const> collectors, std::uint32_t partition);
 
 }  // namespace hummer::batch

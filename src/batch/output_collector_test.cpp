@@ -171,6 +171,63 @@ TEST(OutputCollector, MergesSpillsInPasses) {
   }
 }
 
+// Three collectors as one, of which two share their memory: keys are in order, and those that came
+// to one collector are as a stable sort leaves them.
+void expect_sorted_together(const CollectorOptions& options, const std::vector<Drawn>& drawn) {
+  auto node = make_simulated_platform({.seed = 1});
+  const auto pages = std::make_shared<ZeroedPages>(2 * options.memory_bytes);
+  std::vector<std::unique_ptr<OutputCollector>> collectors;
+  std::vector<OutputCollector*> all;
+  std::vector<std::vector<Drawn>> shares(3);
+  for (std::size_t i = 0; i < drawn.size(); ++i) shares[i * 7 / 5 % 3].push_back(drawn[i]);
+  std::map<std::string, std::size_t> owners;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    CollectorOptions own = options;
+    if (i < 2) own.memory = {pages, i * options.memory_bytes};
+    collectors.push_back(make_collector(*node, own));
+    all.push_back(collectors.back().get());
+    ASSERT_TRUE(collect_all(*all.back(), shares[i]).ok());
+    ASSERT_TRUE(all.back()->finish().ok());
+    for (const Drawn& each : shares[i]) owners[each.record.second] = i;
+  }
+  std::vector<Partitions> expected;
+  for (const auto& share : shares) expected.push_back(model_of(options.order, share));
+  for (std::uint32_t partition = 0; partition < options.partitions; ++partition) {
+    auto streams = take_of_all(all, partition);
+    ASSERT_TRUE(streams.ok()) << streams.status().to_string();
+    Merger merger(options.order, std::move(*streams));
+    KeysAndValues sorted;
+    ASSERT_TRUE(read_all(merger, sorted).ok());
+    std::vector<KeysAndValues> by_owner(shares.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      const std::string& before = sorted[i == 0 ? 0 : i - 1].first;
+      ASSERT_LE(options.order.compare(before, sorted[i].first), 0);
+      by_owner[owners.at(sorted[i].second)].push_back(sorted[i]);
+    }
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      ASSERT_TRUE(by_owner[i] == expected[i][partition]) << partition << " of collector " << i;
+    }
+  }
+}
+
+TEST(OutputCollector, SortsWhatSeveralHaveInSharedMemoryAsOne) {
+  Random random(11);
+  for (const char* kind : drawn_kinds) {
+    for (const std::size_t memory_bytes : {std::size_t{2} << 20, std::size_t{72} << 10}) {
+      expect_sorted_together({.partitions = 5, .memory_bytes = memory_bytes},
+                             draw(random, kind, 6'000, 5));
+    }
+  }
+}
+
+TEST(OutputCollector, SharesMemoryAmongSeveralWithoutOrAFewRecords) {
+  Random random(12);
+  for (const std::size_t count : {0, 1, 2, 7}) {
+    expect_sorted_together({.partitions = 3, .memory_bytes = std::size_t{64} << 10},
+                           draw(random, "random", count, 3));
+  }
+}
+
 TEST(OutputCollector, SortsByOrderAndCodec) {
   Random random(5);
   for (const char* order : {"text", "long", "counted"}) {

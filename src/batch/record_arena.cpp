@@ -1,6 +1,7 @@
 #include "batch/record_arena.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hummer::batch {
 namespace {
@@ -9,13 +10,17 @@ constexpr std::size_t least_piece_bytes = 512;
 constexpr std::size_t most_piece_bytes = std::size_t{256} << 10;
 constexpr std::size_t least_pieces = 16;  // of one bucket that has the arena alone
 constexpr std::size_t least_given_back_bytes = std::size_t{2} << 20;  // a huge page
-constexpr std::size_t addressable_bytes = (std::size_t{1} << 32) * RecordArena::unit;
 
 }  // namespace
 
 RecordArena::RecordArena(std::size_t size_bytes, std::uint32_t buckets)
-    : pages_(size_bytes / unit * unit) {
-  HUMMER_ASSERT(size_bytes >= least_bytes && buckets > 0);
+    : RecordArena({std::make_shared<ZeroedPages>(size_bytes / unit * unit), 0}, size_bytes,
+                  buckets) {}
+
+RecordArena::RecordArena(ArenaMemory memory, std::size_t size_bytes, std::uint32_t buckets)
+    : memory_(std::move(memory)), size_bytes_(size_bytes / unit * unit) {
+  HUMMER_ASSERT(size_bytes >= least_bytes && buckets > 0 && memory_.begin_bytes % unit == 0 &&
+                memory_.begin_bytes + size_bytes_ <= memory_.pages->size_bytes());
   const std::size_t wanted =
       std::min({size_bytes / 4 / buckets, size_bytes / least_pieces, most_piece_bytes});
   piece_bytes_ = std::max(wanted, least_piece_bytes) / unit * unit;
@@ -24,21 +29,20 @@ RecordArena::RecordArena(std::size_t size_bytes, std::uint32_t buckets)
 bool RecordArena::fits(std::size_t used_bytes, std::uint32_t most_records) const {
   // Until a bucket is given its next piece it may fill the one it has with the shortest records.
   const std::size_t records = most_records + piece_bytes_ / unit;
-  return used_bytes < addressable_bytes &&
-         used_bytes + records * index_bytes_per_record <= pages_.size_bytes();
+  return memory_.begin_bytes + used_bytes < most_bytes &&
+         used_bytes + records * index_bytes_per_record <= size_bytes_;
 }
 
 bool RecordArena::could_hold(std::size_t stored) const {
-  return stored < pages_.size_bytes() &&
-         fits(std::max(stored + sizeof(PieceHead), piece_bytes_), 0);
+  return stored < size_bytes_ && fits(std::max(stored + sizeof(PieceHead), piece_bytes_), 0);
 }
 
 bool RecordArena::extend(Bucket& bucket, std::size_t stored) {
   const std::size_t size = std::max(stored + sizeof(PieceHead), piece_bytes_);
   const std::uint32_t most_records = std::max(most_records_, bucket.records);
-  if (stored >= pages_.size_bytes() || !fits(used_bytes_ + size, most_records)) return false;
+  if (stored >= size_bytes_ || !fits(used_bytes_ + size, most_records)) return false;
   most_records_ = most_records;
-  const auto piece = static_cast<std::uint32_t>(used_bytes_ / unit);
+  const auto piece = static_cast<std::uint32_t>((memory_.begin_bytes + used_bytes_) / unit);
   if (bucket.last_piece == Bucket::no_piece) {
     bucket.first_piece = piece;
   } else {
@@ -59,15 +63,16 @@ void RecordArena::clear() {
 
 void RecordArena::give_back() {
   HUMMER_ASSERT(empty());
-  if (pages_.size_bytes() >= least_given_back_bytes) {
-    pages_.give_back(pages_.data(), pages_.size_bytes());
+  if (size_bytes_ >= least_given_back_bytes) {
+    memory_.pages->give_back(static_cast<char*>(memory_.pages->data()) + memory_.begin_bytes,
+                             size_bytes_);
   }
 }
 
 std::span<IndexEntry> RecordArena::index_room(std::uint32_t records) {
   const std::size_t bytes = records * index_bytes_per_record;
-  HUMMER_ASSERT(used_bytes_ + bytes <= pages_.size_bytes());
-  char* const end = static_cast<char*>(pages_.data()) + pages_.size_bytes();
+  HUMMER_ASSERT(used_bytes_ + bytes <= size_bytes_);
+  char* const end = static_cast<char*>(memory_.pages->data()) + memory_.begin_bytes + size_bytes_;
   return {reinterpret_cast<IndexEntry*>(end - bytes), std::size_t{2} * records};
 }
 

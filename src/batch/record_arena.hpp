@@ -15,12 +15,19 @@
 // them is free for the index of a sort (index_room), which the arena keeps room for: 16 bytes per
 // record of the bucket with the most records.
 //
+// Arenas of several threads may lie side by side in one piece of memory. Then their places have one
+// origin, so one index may have records of all of them:
+//
+//   auto pages = std::make_shared<ZeroedPages>(2 * size);
+//   RecordArena first({pages, 0}, size, 16), second({pages, size}, size, 16);
+//
 // Thread: one at a time; what reads records only, any number.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string_view>
 
@@ -47,13 +54,23 @@ struct Bucket {
   std::uint32_t last_piece = no_piece;
 };
 
+// Where an arena begins in memory that it shares with others.
+struct ArenaMemory {
+  std::shared_ptr<ZeroedPages> pages;  // of most_bytes at most; null: there is none
+  std::size_t begin_bytes = 0;         // a multiple of RecordArena::unit
+};
+
 class RecordArena {
  public:
   static constexpr std::size_t unit = 8;  // of places
   static constexpr std::size_t least_bytes = std::size_t{16} << 10;
+  // What places can say, in all arenas of one piece of memory.
+  static constexpr std::size_t most_bytes = (std::size_t{1} << 32) * unit;
 
   // REQUIRES: size_bytes >= least_bytes.
   RecordArena(std::size_t size_bytes, std::uint32_t buckets);
+  // In a part of shared memory. REQUIRES: it has room.
+  RecordArena(ArenaMemory memory, std::size_t size_bytes, std::uint32_t buckets);
 
   // What a record takes.
   static std::size_t stored_bytes(std::size_t key_bytes, std::size_t value_bytes) {
@@ -74,6 +91,9 @@ class RecordArena {
     if (!value.empty()) std::memcpy(to + key.size(), value.data(), value.size());
     bucket.at += stored;
     ++bucket.records;
+    // Until the bucket's next record comes others go elsewhere, so no core foresees this.
+    __builtin_prefetch(bucket.at + 64, 1);
+    __builtin_prefetch(bucket.at + 128, 1);
     return true;
   }
 
@@ -87,9 +107,14 @@ class RecordArena {
   void give_back();
 
   bool empty() const { return used_bytes_ == 0; }
+  // Whether an index may have records of both.
+  bool shares_places_with(const RecordArena& other) const {
+    return memory_.pages == other.memory_.pages;
+  }
   std::size_t used_bytes() const { return used_bytes_; }
   std::size_t piece_bytes() const { return piece_bytes_; }
-  const char* data() const { return static_cast<const char*>(pages_.data()); }
+  // Where places begin.
+  const char* data() const { return static_cast<const char*>(memory_.pages->data()); }
   // Room for the index of a bucket with so many records, twice: for a sort and its copy. Holds
   // until it is asked for again, or records are added. REQUIRES: no bucket has had more.
   std::span<IndexEntry> index_room(std::uint32_t records);
@@ -149,11 +174,12 @@ class RecordArena {
     return static_cast<std::uint32_t>(static_cast<std::size_t>(at - data()) / unit);
   }
   char* at(std::uint32_t place) {
-    return static_cast<char*>(pages_.data()) + std::size_t{place} * unit;
+    return static_cast<char*>(memory_.pages->data()) + std::size_t{place} * unit;
   }
   bool fits(std::size_t used_bytes, std::uint32_t most_records) const;
 
-  ZeroedPages pages_;
+  const ArenaMemory memory_;
+  const std::size_t size_bytes_;
   std::size_t piece_bytes_ = 0;
   std::size_t used_bytes_ = 0;
   std::uint32_t most_records_ = 0;  // of a bucket, as its last piece was given
