@@ -68,7 +68,8 @@ set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_FILES_DESCRIPTION "native stream engine: what jobs are built with
 Headers, the engine as an archive, and what CMake and pkg-config need to find
 them. `hummer new NAME` writes a project that begins with them.")
-set(CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_DEPENDS
+# One string: of two, CMake would make a list, with a semicolon in it.
+string(CONCAT CPACK_DEBIAN_DEVELOPMENT_FILES_PACKAGE_DEPENDS
   "libboost1.81-dev | libboost-dev (>= 1.75), liblz4-dev, libprotobuf-dev, libsnappy-dev, libsqlite3-dev"
   ", libzstd-dev, zlib1g-dev")
 if(HUMMER_TLS)

@@ -225,6 +225,29 @@ StreamTask::Step StreamTask::take_input() {
   return gathered_.hands_out() ? hand_on() : Step::nothing_at_hand;
 }
 
+// Merges the control; false when nothing is left to do for the chain.
+bool StreamTask::take_element(std::size_t index, Element& element) {
+  if (ChoosesInput* chooser = chain_->chooser()) {
+    if (!element.batch.empty()) chooser->comes_by(index);
+    if (element.control.kind == Control::Kind::end) chooser->has_ended(index);
+  }
+  switch (element.control.kind) {
+    case Control::Kind::barrier: take_barrier(inputs_[index], element.control); break;
+    case Control::Kind::watermark: merger_->watermark(index, element.control.time); break;
+    case Control::Kind::end:
+      inputs_[index].ended = true;
+      merger_->ended(index);
+      complete_alignment();
+      break;
+    case Control::Kind::inactive: merger_->inactive(index); break;
+    case Control::Kind::active: merger_->active(index); break;
+    case Control::Kind::idle:
+    case Control::Kind::none: return !element.batch.empty() || element.control;
+  }
+  element.control = merger_->next();
+  return !element.batch.empty() || element.control;
+}
+
 StreamTask::Step StreamTask::pass_barrier() {
   if (pass_barriers() != OperatorResult::blocked) return Step::drive_chain;
   wake_event_.prepare_wait();  // an operator has something to finish first

@@ -84,29 +84,6 @@ void StreamTask::take_spare_of(int head_input) {
   element_input_ = head_input;
 }
 
-// Merges the control; false when nothing is left to do for the chain.
-bool StreamTask::take_element(std::size_t index, Element& element) {
-  if (ChoosesInput* chooser = chain_->chooser()) {
-    if (!element.batch.empty()) chooser->comes_by(index);
-    if (element.control.kind == Control::Kind::end) chooser->has_ended(index);
-  }
-  switch (element.control.kind) {
-    case Control::Kind::barrier: take_barrier(inputs_[index], element.control); break;
-    case Control::Kind::watermark: merger_->watermark(index, element.control.time); break;
-    case Control::Kind::end:
-      inputs_[index].ended = true;
-      merger_->ended(index);
-      complete_alignment();
-      break;
-    case Control::Kind::inactive: merger_->inactive(index); break;
-    case Control::Kind::active: merger_->active(index); break;
-    case Control::Kind::idle:
-    case Control::Kind::none: return !element.batch.empty() || element.control;
-  }
-  element.control = merger_->next();
-  return !element.batch.empty() || element.control;
-}
-
 // Before the source itself is asked.
 bool StreamTask::input_at_hand() const {
   if (chain_->has_source()) {
