@@ -13,6 +13,9 @@ namespace {
 
 // A restart reads so many files per task at most, besides the whole one.
 constexpr int deltas_max = 20;
+// Of operators that have more for one element, until others have their turn: as many as elements
+// that a task takes in a row.
+constexpr int most_more_answers = 4;
 
 }  // namespace
 
@@ -262,6 +265,7 @@ OperatorResult ChainDriver::run() {
   if (!failure_.ok()) [[unlikely]]
     return OperatorResult::failed;
   blocked_by_operator_ = false;
+  more_answers_ = 0;
   while (current_ >= 0) {
     Stage& stage = *stages_[static_cast<std::size_t>(current_)];
     if (stage.phase == Phase::empty) {
@@ -274,6 +278,7 @@ OperatorResult ChainDriver::run() {
       continue;
     }
     if (const OperatorResult answer = step(stage); answer != OperatorResult::done) return answer;
+    if (more_answers_ >= most_more_answers) return OperatorResult::more;
   }
   return OperatorResult::done;
 }
@@ -323,6 +328,7 @@ OperatorResult ChainDriver::call_process(Stage& stage) {
   } else {
     stage.resume = Phase::process;
     blocked_by_operator_ = answer == OperatorResult::blocked;
+    ++more_answers_;
   }
   stage.phase = Phase::hand_over;
   stage.port = stage.exits.empty() ? 0 : stage.exits.size() - 1;
@@ -439,6 +445,7 @@ OperatorResult ChainDriver::step_control(Stage& stage) {
   } else {
     stage.forwarded = stage.output.take_control();
     stage.resume = stage.phase;
+    ++more_answers_;
   }
   begin_hand_over(stage);
   return OperatorResult::done;

@@ -178,7 +178,8 @@ class ChainDriver {
   // Tells all emitters. `in_flight` as in Emitter::send_out_of_band.
   void send_out_of_band(std::uint64_t epoch, std::string in_flight);
 
-  // Works until nothing is in flight (done), or blocked, or failed.
+  // Works until nothing is in flight (done), or blocked, or failed. more: an operator puts out much
+  // for one element, and now it is others' turn.
   OperatorResult run();
   bool idle() const { return current_ < 0; }
   // Where parts of snapshots come from; everyone who keeps one shares it.
@@ -330,6 +331,7 @@ class ChainDriver {
   Nanoseconds wall_origin_ns_ = 0;  // of 1970, in terms of now_
   Nanoseconds next_timer_ = never;
   bool blocked_by_operator_ = false;
+  int more_answers_ = 0;  // of operators, in this call of run()
   const std::shared_ptr<SnapshotBuffers> buffers_ = std::make_shared<SnapshotBuffers>();
   std::deque<Stage*> rests_;  // that have more to write, of snapshot_epoch_
   std::uint64_t snapshot_epoch_ = 0;

@@ -46,14 +46,17 @@ class ForwardEmitter final : public ChannelEmitter {
   OperatorResult offer(Element& element) override;
 };
 
-// Whole batches in turn, skipping channels without credit.
+// Whole batches in turn, skipping channels without credit. Senders begin at different ones, so that
+// few batches of many senders do not all go to the same receiver.
 class RebalanceEmitter final : public ChannelEmitter {
  public:
-  using ChannelEmitter::ChannelEmitter;
+  RebalanceEmitter(std::vector<RingChannel*> channels, std::string target, std::size_t sender = 0)
+      : ChannelEmitter(std::move(channels), std::move(target)),
+        next_(channels_.empty() ? 0 : sender % channels_.size()) {}
   OperatorResult offer(Element& element) override;
 
  private:
-  std::size_t next_ = 0;
+  std::size_t next_;
 };
 
 // One shared, read-only batch for all.

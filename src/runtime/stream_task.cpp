@@ -151,7 +151,16 @@ StreamTask::Step StreamTask::drive_chain() {
   if (answer == OperatorResult::blocked) return Step::chain_blocked;
   operator_retry_ns_ = 0;
   metrics_.operator_blocks.store(false, std::memory_order_relaxed);
+  if (answer == OperatorResult::more) return amid_element();
   return commit_then(after_chain_);
+}
+
+// What one element makes, such as the end of a sort's input, may take minutes.
+StreamTask::Step StreamTask::amid_element() {
+  turn_ = 0;
+  if (chain_->snapshot_under_way()) step_snapshot_in_turn();
+  const Step next = commit_then(Step::drive_chain);
+  return next == Step::drive_chain ? give_way_then(next) : next;
 }
 
 StreamTask::Step StreamTask::chain_blocked() {

@@ -168,6 +168,7 @@ class StreamTask {
 
   Step begin();
   Step drive_chain();
+  Step amid_element();
   Step chain_blocked();
   Step wait_for_room();
   Step wait_for_operator();

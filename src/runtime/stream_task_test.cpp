@@ -392,6 +392,70 @@ TEST(StreamTask, WhatReturnsAfterACancellationGoesNowhere) {
   executor->stop();
 }
 
+// Puts out numbers behind the end of its input until it is told to stop, or for very long.
+class EmitsAtItsEnd final : public Operator {
+ public:
+  explicit EmitsAtItsEnd(const bool& stop) : stop_(stop) {}
+  void declare(Output& out) const override { out.add_port(type_of<Number>()); }
+  OperatorResult process(Batch& in, Output&) override {
+    in.advance_to(in.size());
+    return OperatorResult::done;
+  }
+  OperatorResult end(Output& out) override {
+    auto collector = out.collector<Number>();
+    while (!collector.full()) collector(1);
+    return stop_ || ++calls_ == 100'000 ? OperatorResult::done : OperatorResult::more;
+  }
+
+ private:
+  const bool& stop_;
+  int calls_ = 0;
+};
+
+TEST(StreamTask, OthersOfItsSlotHaveTheirTurnWhileOneElementMakesMuch) {
+  const auto platform = make_simulated_platform({});
+  const auto executor = platform->make_executor({.name = "slot"});
+  StreamTask first(*platform, "first", "slot 0");
+  StreamTask second(*platform, "second", "slot 0");
+  Seen seen, seen_of_first;
+  const StageOptions stage{.name = "stage", .batch_records = 8};
+  first.chain().add_stage(std::make_unique<CountingSource>(1, 0), stage);
+  first.chain().add_stage(std::make_unique<EmitsAtItsEnd>(seen.ended), stage);
+  first.chain().add_stage(std::make_unique<Collect>(seen_of_first, false), stage);
+  second.chain().add_stage(std::make_unique<CountingSource>(500, 0), stage);
+  second.chain().add_stage(std::make_unique<Collect>(seen, false), stage);
+  executor->spawn(first.invoke());
+  executor->spawn(second.invoke());
+  ASSERT_EQ(platform->run_until([&] { return first.metrics().state == TaskState::finished; },
+                                seconds(60)),
+            RunEnd::satisfied);
+  EXPECT_TRUE(seen.ended) << "the first went through its end in one go";
+  EXPECT_EQ(seen.numbers.size(), 500u);
+  executor->stop();
+}
+
+TEST(StreamTask, CanBeCancelledWhileOneElementMakesMuch) {
+  const auto platform = make_simulated_platform({});
+  const auto executor = platform->make_executor({.name = "slot"});
+  StreamTask task(*platform, "task", "slot 0");
+  Seen seen;
+  const bool never_stop = false;
+  const StageOptions stage{.name = "stage", .batch_records = 8};
+  task.chain().add_stage(std::make_unique<CountingSource>(1, 0), stage);
+  task.chain().add_stage(std::make_unique<EmitsAtItsEnd>(never_stop), stage);
+  task.chain().add_stage(std::make_unique<Collect>(seen, false), stage);
+  executor->spawn(task.invoke());
+  const auto state = [&] { return task.metrics().state.load(); };
+  ASSERT_EQ(platform->run_until([&] { return seen.numbers.size() > 100; }, seconds(60)),
+            RunEnd::satisfied);
+  task.cancel();
+  ASSERT_EQ(platform->run_until([&] { return state() == TaskState::finished; }, seconds(60)),
+            RunEnd::satisfied);
+  EXPECT_EQ(task.result().code(), ErrorCode::cancelled);
+  EXPECT_FALSE(seen.ended);
+  executor->stop();
+}
+
 TEST_P(Seeds, StopEndsTheStreamInGoodOrder) {
   Pipeline pipeline(GetParam(), 1, 2, 3);
   pipeline.build(1'000'000'000, 0, 1, false);
