@@ -78,6 +78,9 @@ class WritableFile {
   virtual Status append(std::string_view bytes) = 0;
   // Bytes in the file as far as this handle knows.
   virtual std::uint64_t size_bytes() const = 0;
+  // A hint, as often as one likes: sync() will come. Where much was appended since the last time,
+  // the disk begins with it now, so that sync() has less to wait for.
+  virtual void expect_sync() {}
   virtual Status sync() = 0;
   // Idempotent; append afterwards is invalid_argument.
   virtual Status close() = 0;

@@ -50,6 +50,7 @@ class FileWriter final : public TextWriter {
 
   OperatorResult write(std::string_view lines) override {
     if (Status status = file_->append(lines); !status.ok()) return context_->fail(named(status));
+    file_->expect_sync();
     context_->count_bytes(lines.size());
     return OperatorResult::done;
   }

@@ -103,6 +103,7 @@ class TwoPhaseFileWriter final : public TwoPhaseWriter {
       if (Status status = file_->append(head_); !status.ok()) return context_->fail(named(status));
     }
     if (Status status = file_->append(lines); !status.ok()) return context_->fail(named(status));
+    file_->expect_sync();
     context_->count_bytes(lines.size());
     return OperatorResult::done;
   }

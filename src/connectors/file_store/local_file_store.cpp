@@ -168,7 +168,9 @@ class LocalUpload final : public FileUpload {
 
   Status append(std::string_view bytes) override {
     handle_.bytes += bytes.size();
-    return file_->append(bytes);
+    HUMMER_TRY(file_->append(bytes));
+    file_->expect_sync();
+    return {};
   }
   Result<std::string> finish() override {
     HUMMER_TRY(make_durable());
