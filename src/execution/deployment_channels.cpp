@@ -165,7 +165,10 @@ void Deployment::make_emitters(const ExecutionTask& execution, StreamTask& task)
     std::unique_ptr<Emitter> emitter;
     switch (receiver ? Routing::forward : edge.routing) {
       case Routing::forward: emitter = std::make_unique<ForwardEmitter>(rings, target); break;
-      case Routing::rebalance: emitter = std::make_unique<RebalanceEmitter>(rings, target); break;
+      case Routing::rebalance:
+        emitter = std::make_unique<RebalanceEmitter>(rings, target,
+                                                     static_cast<std::size_t>(execution.subtask));
+        break;
       case Routing::broadcast: emitter = std::make_unique<BroadcastEmitter>(rings, target); break;
       case Routing::hash:
         emitter = std::make_unique<HashEmitter>(

@@ -56,7 +56,7 @@ class ShuffleEmitter::Partition final : public TransportSender {
 };
 
 ShuffleEmitter::ShuffleEmitter(ShuffleOutput output, const TypeDescriptor& type)
-    : output_(std::move(output)), type_(type) {
+    : output_(std::move(output)), type_(type), next_(output_.key.subtask % output_.partitions) {
   const std::size_t chunk_bytes = chunk_bytes_for(output_.partitions);
   for (std::uint32_t i = 0; i < output_.partitions; ++i) {
     auto partition = std::make_unique<Partition>(*this, i, chunk_bytes);

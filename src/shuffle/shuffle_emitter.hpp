@@ -63,7 +63,7 @@ class ShuffleEmitter final : public Emitter {
   std::vector<Batch> targets_;          // with a partitioner, by partition
   std::vector<Partition*> partitions_;  // owned by their encoders
   std::vector<std::unique_ptr<NetworkEmitter>> encoders_;
-  std::size_t next_ = 0;  // without a partitioner
+  std::size_t next_;  // without a partitioner; senders begin at different ones
   std::unique_ptr<ShuffleStore::Draft> draft_;
   Status failure_;
 };
