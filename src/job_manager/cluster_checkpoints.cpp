@@ -275,7 +275,7 @@ void ClusterState::consider_restart(Job& job, Moment at) {
   Failures& why = *job.as<Job::Failing>();
   if (why.is_last || !may_restart(why)) return;
   const Status failure = why.reason();
-  const auto delay = job.restarts.failed(at.now, failure);
+  const auto delay = job.restarts.failed(at.now, failure, job.asked == wire::DESIRED_STOP);
   if (!delay) {
     if (why.root_failure) why.root_failure = job.restarts.last(*why.root_failure);
     return;

@@ -40,7 +40,9 @@ void ClusterState::region_failed(Job& job, std::size_t index, Moment at) {
   const bool alone = (others_run || placed.has_files) && !job.stopped_by_savepoint &&
                      may_restart(why) && why.first().code() != ErrorCode::corrupt_file;
   std::optional<Nanoseconds> delay;
-  if (alone) delay = job.restarts.failed(at.now, why.first());
+  if (alone) {
+    delay = job.restarts.failed(at.now, why.first(), job.asked == wire::DESIRED_STOP);
+  }
   if (!delay) {
     why.is_last = alone;  // it counts once
     if (alone && why.root_failure) why.root_failure = job.restarts.last(*why.root_failure);

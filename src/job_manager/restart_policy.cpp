@@ -7,6 +7,8 @@ namespace hummer {
 namespace {
 
 constexpr std::uint32_t failures_at_one_place_max = 5;
+constexpr int failures_of_stop_max = 4;
+constexpr Nanoseconds longest_delay_of_stop = seconds(1);
 
 // "function of operator 'map' (subtask 0) failed at logs/may.txt, line 12 (byte 345)"; see
 // ChainDriver. What the exception said may differ each time.
@@ -28,22 +30,34 @@ void RestartPolicy::made_progress() {
 
 Status RestartPolicy::last(const Status& failure) const {
   if (failures_there_ < failures_at_one_place_max || place_of(failure) != place_) return failure;
+  // What makes keys belongs to no operator, so no policy is asked.
+  const bool is_of_edge = place_.starts_with("function behind operator");
   return {failure.code(),
           failure.message() + " (the job has failed there " + std::to_string(failures_there_) +
-              " times, and no checkpoint has got beyond it: mend the function or the "
-              "record, or let such records go with on_failure(...))"};
+              " times, and no checkpoint has got beyond it: mend the function or the record, or " +
+              (is_of_edge ? "keep such records from it with a filter ahead of it)"
+                          : "let such records go with on_failure(...))")};
 }
 
-std::optional<Nanoseconds> RestartPolicy::failed(Nanoseconds now, const Status& failure) {
+bool RestartPolicy::is_without_limit() const {
+  return strategy_.kind == RestartStrategy::Kind::exponential ||
+         strategy_.kind == RestartStrategy::Kind::failure_rate;
+}
+
+std::optional<Nanoseconds> RestartPolicy::failed(Nanoseconds now, const Status& failure,
+                                                 bool stops) {
+  if (stops && is_without_limit()) {
+    if (++failures_of_stop_ >= failures_of_stop_max) return std::nullopt;
+    const std::optional<Nanoseconds> delay = failed(now, failure);
+    return delay ? std::optional(std::min(*delay, longest_delay_of_stop)) : std::nullopt;
+  }
   std::string place = place_of(failure);
   // An outage in between is no progress.
   if (place.empty()) return next_delay(now);
   failures_there_ = place == place_ ? failures_there_ + 1 : 1;
   place_is_lasting_ = !place.ends_with(" of its input") && !place.ends_with(" of its output");
   place_ = std::move(place);
-  const bool without_limit = strategy_.kind == RestartStrategy::Kind::exponential ||
-                             strategy_.kind == RestartStrategy::Kind::failure_rate;
-  if (without_limit && failures_there_ >= failures_at_one_place_max) return std::nullopt;
+  if (is_without_limit() && failures_there_ >= failures_at_one_place_max) return std::nullopt;
   return next_delay(now);
 }
 

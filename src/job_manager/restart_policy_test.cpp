@@ -70,6 +70,18 @@ TEST(RestartPolicy, FailuresAtOnePlaceEndWhatWouldGoOnForEver) {
   }
 }
 
+TEST(RestartPolicy, SaysOfAKeyFunctionWhatCanBeDoneAboutOne) {
+  RestartPolicy policy(RestartStrategy::exponential(100, 1000));
+  const Status failure(ErrorCode::user_function_failed,
+                       "key function behind operator 'map' (subtask 0) failed at record 3 of its "
+                       "output: it says");
+  for (int i = 0; i < 5; ++i) (void)policy.failed(i, failure);
+  const std::string last = policy.last(failure).message();
+  EXPECT_NE(last.find("failed there 5 times"), std::string::npos) << last;
+  EXPECT_NE(last.find("a filter ahead of it)"), std::string::npos) << last;
+  EXPECT_EQ(last.find("on_failure"), std::string::npos) << last;
+}
+
 TEST(RestartPolicy, AnAuthorsOwnNumberOfAttemptsHolds) {
   RestartPolicy policy(RestartStrategy::fixed_delay(20, 10));
   for (int i = 0; i < 20; ++i) EXPECT_TRUE(policy.failed(i, at("a.txt, line 3")));
@@ -82,6 +94,20 @@ TEST(RestartPolicy, OutagesAndOtherPlacesGoOn) {
     EXPECT_TRUE(policy.failed(i, {ErrorCode::connection_lost, "the network is away"}));
     EXPECT_TRUE(policy.failed(i, at("a.txt, line " + std::to_string(i))));
   }
+}
+
+TEST(RestartPolicy, WhatIsToStopBeginsAgainAFewTimesSoon) {
+  const Status outage(ErrorCode::io_error, "the disk is away");
+  RestartPolicy policy(RestartStrategy::exponential(100, 60'000));
+  for (int i = 0; i < 12; ++i) EXPECT_TRUE(policy.failed(i, outage));
+  for (int i = 12; i < 15; ++i) {
+    const std::optional<Nanoseconds> delay = policy.failed(i, outage, true);
+    ASSERT_TRUE(delay);
+    EXPECT_LE(*delay, second);
+  }
+  EXPECT_FALSE(policy.failed(15, outage, true));
+  RestartPolicy of_author(RestartStrategy::fixed_delay(20, 5'000));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(of_author.failed(i, outage, true), 5 * second);
 }
 
 TEST(RestartPolicy, ANumberOfTheAttemptIsAnotherPlaceBehindACheckpoint) {

@@ -258,6 +258,19 @@ TEST_F(Restarts, AStopWhileItWaitsIsToldToTheNextAttempt) {
   EXPECT_EQ(assigned(worker).desired_state(), wire::DESIRED_STOP);
 }
 
+TEST_F(Restarts, AStoppedJobThatFailsAgainAndAgainFails) {
+  const std::uint64_t worker = add_worker("a");
+  Job& job = submit({}, RestartStrategy::exponential(100, 30'000));
+  EXPECT_TRUE(cluster.end(job.id, wire::DESIRED_STOP, at).ok());
+  for (int failures = 1; failures <= 4; ++failures) {
+    ASSERT_EQ(job.ended(), false) << failures;
+    report(worker, job, wire::ATTEMPT_RUNNING);
+    report(worker, job, wire::ATTEMPT_FAILED);
+    pass(seconds(1));
+  }
+  EXPECT_EQ(job.state(), wire::JOB_FAILED);
+}
+
 TEST_F(Restarts, ASavepointThatStopsTheJobEndsItOnceAllHaveCommitted) {
   const std::uint64_t worker = add_worker("a");
   CheckpointOptions checkpoints = every_100_ms();
