@@ -35,7 +35,8 @@ struct JobRun {
   // Of the memory of a thread, where there is a folder: its table gets the other half.
   std::size_t collector_bytes() const {
     const std::size_t bytes = memory_per_thread() / (folds() ? 2 : 1);
-    return std::max(bytes, OutputCollector::least_memory_bytes);
+    return std::max(bytes, OutputCollector::least_memory_bytes) / RecordArena::unit *
+           RecordArena::unit;
   }
   // Whether what mappers emit is folded, and whether reduce tasks do nothing else.
   bool folds() const { return job.folder != nullptr && reducers > 0; }

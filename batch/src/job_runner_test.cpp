@@ -104,7 +104,9 @@ TEST_F(BatchJob, CountsWordsWhateverTheTasksAndTheMemoryAre) {
   const std::string input = write("text", text.content);
   int number = 0;
   for (const std::uint32_t reducers : {1U, 5U}) {
-    for (const std::size_t memory : {std::size_t{256} << 10, std::size_t{64} << 20}) {
+    // One that is no multiple of anything, for three threads.
+    for (const std::size_t memory :
+         {std::size_t{256} << 10, std::size_t{1'000'003}, std::size_t{64} << 20}) {
       for (const std::uint32_t attempts : {1U, 2U}) {
         enum class Form { sorted, folded, folded_and_sorted };
         for (const Form form : {Form::sorted, Form::folded, Form::folded_and_sorted}) {
@@ -112,6 +114,7 @@ TEST_F(BatchJob, CountsWordsWhateverTheTasksAndTheMemoryAre) {
           job.output = folder_ / ("out" + std::to_string(number++));
           job.reducers = reducers;
           job.memory_bytes = memory;
+          job.threads = memory % 2 == 0 ? 2 : 3;
           job.max_attempts = attempts;
           job.split_bytes = 10'000;
           if (form != Form::sorted) {

@@ -228,6 +228,14 @@ TEST(OutputCollector, SharesMemoryAmongSeveralWithoutOrAFewRecords) {
   }
 }
 
+// The second one's part of the memory begins amid a page.
+TEST(OutputCollector, GivesItsOwnPartOfSharedMemoryBack) {
+  Random random(13);
+  std::vector<Drawn> drawn = draw(random, "random", 600, 2);
+  for (Drawn& each : drawn) each.record.second.append(60'000, '.');
+  expect_sorted_together({.partitions = 2, .memory_bytes = (std::size_t{3} << 20) + 8}, drawn);
+}
+
 TEST(OutputCollector, SortsByOrderAndCodec) {
   Random random(5);
   for (const char* order : {"text", "long", "counted"}) {

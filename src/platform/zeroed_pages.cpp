@@ -12,6 +12,7 @@
 namespace hummer {
 namespace {
 
+constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t huge_page_bytes = std::size_t{2} << 20;
 constexpr std::size_t cache_line_bytes = 64;
 // Addresses cost nothing but themselves, of which there are 128 TiB.
@@ -83,7 +84,13 @@ bool ZeroedPages::grow_in_place(std::size_t size_bytes) {
 void ZeroedPages::give_back(void* begin, std::size_t size_bytes) {
   HUMMER_ASSERT(reserved_bytes_ > 0);
   ::madvise(data_, round_up(size_bytes_, huge_page_bytes), MADV_NOHUGEPAGE);
-  HUMMER_ASSERT(::madvise(begin, size_bytes, MADV_DONTNEED) == 0);
+  // Pages at its ends that it shares with something else stay.
+  char* const from = static_cast<char*>(begin);
+  const std::size_t before = round_up(reinterpret_cast<std::uintptr_t>(from), page_bytes) -
+                             reinterpret_cast<std::uintptr_t>(from);
+  if (size_bytes < before + page_bytes) return;
+  const std::size_t whole_bytes = (size_bytes - before) / page_bytes * page_bytes;
+  HUMMER_ASSERT(::madvise(from + before, whole_bytes, MADV_DONTNEED) == 0);
 }
 
 }  // namespace hummer
