@@ -85,6 +85,24 @@ def measured(item, command, expect=0, folder=None):
     return run
 
 
+WARMING = """
+import mmap, sys
+part = bytes(16 << 20)
+with mmap.mmap(-1, int(sys.argv[1]) << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
+    memory.madvise(mmap.MADV_HUGEPAGE)
+    for _ in range(0, len(memory), len(part)):
+        memory.write(part)
+"""
+
+
+def warm_memory(mebibytes):
+    """Touches so much memory and lets it go. The host of a virtual machine takes pages back that are not
+    in use for a while, and bringing them again costs a second and more for a gigabyte: that is nobody's
+    work, and would be paid by whoever of those that are compared comes behind a pause. A process of its
+    own does it, since a child's peak begins with that of its parent."""
+    subprocess.run([sys.executable, "-c", WARMING, str(mebibytes)], check=True)
+
+
 def tera_input(records):
     """A file of TeraSort's records, made once; bench/batch/run takes the same."""
     DATA.mkdir(parents=True, exist_ok=True)
