@@ -190,13 +190,8 @@ void sort_index(const KeyOrder& order, const char* arena, std::span<IndexEntry> 
   order.visit([&](auto form) { IndexSort(form, arena, index, scratch.data()).sort(); });
 }
 
-IndexEntry* note_records(const KeyOrder& order, const RecordArena& arena, const Bucket& bucket,
-                         IndexEntry* to) {
-  order.visit([&](auto form) {
-    arena.for_each_record(bucket, [&](std::uint32_t place, std::string_view key) {
-      *to++ = {static_cast<std::uint32_t>(form.long_prefix(key) >> 32), place};
-    });
-  });
+IndexEntry* copy_index(const RecordArena& arena, const Bucket& bucket, IndexEntry* to) {
+  arena.for_each_entry(bucket, [&to](const IndexEntry& entry) { *to++ = entry; });
   return to;
 }
 
@@ -204,7 +199,7 @@ std::span<IndexEntry> sort_bucket(const KeyOrder& order, const RecordArena& aren
                                   const Bucket& bucket, std::span<IndexEntry> room) {
   HUMMER_ASSERT(room.size() >= std::size_t{2} * bucket.records);
   const std::span<IndexEntry> index = room.first(bucket.records);
-  HUMMER_ASSERT(note_records(order, arena, bucket, index.data()) == index.data() + index.size());
+  HUMMER_ASSERT(copy_index(arena, bucket, index.data()) == index.data() + index.size());
   sort_index(order, arena.data(), index, room.subspan(bucket.records, bucket.records));
   return index;
 }

@@ -3,8 +3,8 @@
 //   std::span<IndexEntry> room = arena.index_room(bucket.records);
 //   std::span<const IndexEntry> sorted = sort_bucket(order, arena, bucket, room);
 //
-// An index is made of the records as they came (8 bytes for each: prefix of the key, place), sorted
-// by the prefix with a radix sort, and where prefixes are equal by the keys. Where many are equal
+// The index of the records as they came (8 bytes for each: prefix of the key, place) is sorted by
+// the prefix with a radix sort, and where prefixes are equal by the keys. Where many are equal
 // the next bytes of their keys become the prefix, behind what all of them have in common, so that
 // neither equal keys nor keys with a long common beginning are compared one by one. Records with
 // equal keys keep their order.
@@ -23,9 +23,8 @@ namespace hummer::batch {
 std::span<IndexEntry> sort_bucket(const KeyOrder& order, const RecordArena& arena,
                                   const Bucket& bucket, std::span<IndexEntry> room);
 
-// Notes the bucket's records as they came; where the index goes on.
-IndexEntry* note_records(const KeyOrder& order, const RecordArena& arena, const Bucket& bucket,
-                         IndexEntry* to);
+// Copies the bucket's index as its records came; where it ends.
+IndexEntry* copy_index(const RecordArena& arena, const Bucket& bucket, IndexEntry* to);
 
 // Sorts an index that has its prefixes; `scratch` is as long.
 void sort_index(const KeyOrder& order, const char* arena, std::span<IndexEntry> index,

@@ -17,9 +17,9 @@ KeysAndValues sorted_by_bucket(const KeyOrder& order, const KeysAndValues& recor
   RecordArena arena(arena_bytes, 8);
   Bucket bucket;
   for (const auto& [key, value] : records) {
-    if (RecordArena::add(bucket, key, value)) continue;
+    if (arena.add(bucket, order.prefix(key), key, value)) continue;
     EXPECT_TRUE(arena.extend(bucket, RecordArena::stored_bytes(key.size(), value.size())));
-    EXPECT_TRUE(RecordArena::add(bucket, key, value));
+    EXPECT_TRUE(arena.add(bucket, order.prefix(key), key, value));
   }
   EXPECT_EQ(bucket.records, records.size());
   SortedRecords stream(arena.data(),
@@ -108,9 +108,9 @@ TEST(RecordArena, KeepsRoomForTheIndexOfItsLargestBucket) {
   // The shortest records there are, nearly all for one bucket.
   for (std::size_t i = 0;; ++i) {
     Bucket& bucket = buckets[i % 16 == 0 ? 1 : 2];
-    if (RecordArena::add(bucket, "", "")) continue;
+    if (arena.add(bucket, 0, "", "")) continue;
     if (!arena.extend(bucket, RecordArena::stored_bytes(0, 0))) break;
-    ASSERT_TRUE(RecordArena::add(bucket, "", ""));
+    ASSERT_TRUE(arena.add(bucket, 0, "", ""));
   }
   EXPECT_GT(buckets[2].records, 500U);
   for (const Bucket& bucket : buckets) {

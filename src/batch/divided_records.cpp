@@ -17,10 +17,6 @@ constexpr std::size_t entries_per_part = 2048;
 constexpr std::size_t most_parts = 2048;
 constexpr std::size_t entries_per_step = std::size_t{512} << 10;
 
-std::span<IndexEntry> entries_in(const ZeroedPages& pages, std::size_t count) {
-  return {static_cast<IndexEntry*>(pages.data()), count};
-}
-
 // In blocks of the most records that a step sorts.
 template <typename Function>
 void for_each_block(std::span<IndexEntry> part, Function&& function) {
@@ -38,17 +34,47 @@ DividedRecords::DividedRecords(KeyOrder order, const RecordArena& arena,
   for (const Bucket& bucket : buckets_) records_ += bucket.records;
 }
 
+template <typename Function>
+bool DividedRecords::go_through_some(Function&& function) {
+  for (std::size_t entries = 0; entries < entries_per_step; ++at_) {
+    if (at_ == buckets_.size()) {
+      at_ = 0;
+      return false;
+    }
+    arena_.for_each_entry(buckets_[at_], function);
+    entries += buckets_[at_].records;
+  }
+  return true;
+}
+
 bool DividedRecords::step() {
   switch (state_) {
-    case State::noting:
-      if (at_ < buckets_.size()) {
-        note_bucket();
-      } else {
-        begin_parts();
+    case State::ranging: {
+      std::uint32_t lowest = lowest_;
+      std::uint32_t highest = highest_;
+      const bool more = go_through_some([&](const IndexEntry& entry) {
+        lowest = std::min(lowest, entry.prefix);
+        highest = std::max(highest, entry.prefix);
+      });
+      lowest_ = lowest;
+      highest_ = highest;
+      if (!more) begin_parts();
+      return true;
+    }
+    case State::counting:
+      if (!go_through_some([this](const IndexEntry& entry) { ++ends_[part_of(entry.prefix)]; })) {
+        begin_dealing();
       }
       return true;
-    case State::counting: count_some(); return true;
-    case State::dealing: deal_some(); return true;
+    case State::dealing:
+      // What is dealt moves the begin of its part on, until that is the end.
+      if (!go_through_some([this](const IndexEntry& entry) {
+            dealt_[ends_[part_of(entry.prefix)]++] = entry;
+          })) {
+        find_long_parts();
+        state_ = State::sorting;
+      }
+      return true;
     case State::sorting:
       if (at_ < long_blocks_.size()) {
         sort_block();
@@ -61,29 +87,7 @@ bool DividedRecords::step() {
   return false;
 }
 
-void DividedRecords::note_bucket() {
-  if (at_ == 0) {
-    noted_pages_ = ZeroedPages(records_ * sizeof(IndexEntry));
-    dealt_pages_ = ZeroedPages(records_ * sizeof(IndexEntry));
-    noted_ = entries_in(noted_pages_, 0);
-    dealt_ = entries_in(dealt_pages_, records_);
-  }
-  const Bucket& bucket = buckets_[at_++];
-  IndexEntry* to = noted_.data() + noted_.size();
-  order_.visit([&](auto form) {
-    arena_.for_each_record(bucket, [&](std::uint32_t place, std::string_view key) {
-      const auto prefix = static_cast<std::uint32_t>(form.long_prefix(key) >> 32);
-      lowest_ = std::min(lowest_, prefix);
-      highest_ = std::max(highest_, prefix);
-      *to++ = {prefix, place};
-    });
-  });
-  noted_ = entries_in(noted_pages_, noted_.size() + bucket.records);
-  HUMMER_ASSERT(to == noted_.data() + noted_.size());
-}
-
 void DividedRecords::begin_parts() {
-  at_ = 0;
   if (records_ == 0) {
     state_ = State::sorting;
     return;
@@ -96,28 +100,13 @@ void DividedRecords::begin_parts() {
   state_ = State::counting;
 }
 
-void DividedRecords::count_some() {
-  const auto some = noted_.subspan(at_, std::min(entries_per_step, records_ - at_));
-  for (const IndexEntry& entry : some) ++ends_[part_of(entry.prefix)];
-  at_ += some.size();
-  if (at_ < records_) return;
+void DividedRecords::begin_dealing() {
   std::size_t begin = 0;
   for (std::size_t& end : ends_) begin += std::exchange(end, begin);
-  at_ = 0;
+  HUMMER_ASSERT(begin == records_);
+  dealt_pages_ = ZeroedPages(records_ * sizeof(IndexEntry));
+  dealt_ = {static_cast<IndexEntry*>(dealt_pages_.data()), records_};
   state_ = State::dealing;
-}
-
-// What is dealt moves the begin of its part on, until that is the end.
-void DividedRecords::deal_some() {
-  const auto some = noted_.subspan(at_, std::min(entries_per_step, records_ - at_));
-  for (const IndexEntry& entry : some) dealt_[ends_[part_of(entry.prefix)]++] = entry;
-  at_ += some.size();
-  if (at_ < records_) return;
-  noted_pages_ = ZeroedPages();
-  noted_ = {};
-  find_long_parts();
-  at_ = 0;
-  state_ = State::sorting;
 }
 
 void DividedRecords::find_long_parts() {

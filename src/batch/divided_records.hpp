@@ -5,8 +5,8 @@
 //   while (records.step()) {}       // each takes some milliseconds at most
 //   records.next() …                // a RecordStream
 //
-// Steps make an index of all records (prefix of the key, place) and deal it out among parts by
-// ranges of the prefix. A part is sorted when its turn comes, so it lies in a cache then, and a
+// Steps deal the index of all records (prefix of the key, place) out among parts by ranges of the
+// prefix. A part is sorted when its turn comes, so it lies in a cache then, and a
 // record costs no comparison with those of other buckets. Where many keys begin alike a part has
 // more records than one step may sort. Such a part is sorted by blocks, in steps, and they are
 // merged when its turn comes.
@@ -31,10 +31,10 @@ namespace hummer::batch {
 
 class DividedRecords final : public RecordStream {
  public:
-  static constexpr std::size_t bytes_per_record = 2 * sizeof(IndexEntry);
+  static constexpr std::size_t bytes_per_record = sizeof(IndexEntry);
   static constexpr std::uint32_t most_block_records = std::uint32_t{64} << 10;
 
-  // A step notes all of a bucket.
+  // A step goes through a bucket or more.
   DividedRecords(KeyOrder order, const RecordArena& arena, std::vector<Bucket> buckets);
 
   // Does a part of what is to be done; false: nothing is left.
@@ -43,12 +43,13 @@ class DividedRecords final : public RecordStream {
   Result<std::span<const RecordView>> next() override;
 
  private:
-  enum class State : std::uint8_t { noting, counting, dealing, sorting, divided };
+  enum class State : std::uint8_t { ranging, counting, dealing, sorting, divided };
 
-  void note_bucket();
+  // False: all were gone through.
+  template <typename Function>
+  bool go_through_some(Function&& function);
   void begin_parts();
-  void count_some();
-  void deal_some();
+  void begin_dealing();
   void find_long_parts();
   void sort_block();
   void open_part();
@@ -60,11 +61,9 @@ class DividedRecords final : public RecordStream {
   const KeyOrder order_;
   const RecordArena& arena_;
   const std::vector<Bucket> buckets_;
-  State state_ = State::noting;
+  State state_ = State::ranging;
   std::size_t records_ = 0;
-  ZeroedPages noted_pages_;
   ZeroedPages dealt_pages_;
-  std::span<IndexEntry> noted_;  // as the records came
   std::span<IndexEntry> dealt_;  // by parts, and within each as they came
   std::size_t at_ = 0;           // of what the state goes through
   std::uint32_t lowest_ = ~std::uint32_t{0};

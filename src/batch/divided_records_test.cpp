@@ -10,15 +10,15 @@ namespace {
 
 constexpr std::size_t arena_bytes = std::size_t{64} << 20;
 
-std::vector<Bucket> put_in_buckets(RecordArena& arena, const KeysAndValues& records,
-                                   std::uint32_t most_records) {
+std::vector<Bucket> put_in_buckets(RecordArena& arena, const KeyOrder& order,
+                                   const KeysAndValues& records, std::uint32_t most_records) {
   std::vector<Bucket> buckets;
   Bucket bucket;
   for (const auto& [key, value] : records) {
     if (bucket.records == most_records) buckets.push_back(std::exchange(bucket, {}));
-    if (RecordArena::add(bucket, key, value)) continue;
+    if (arena.add(bucket, order.prefix(key), key, value)) continue;
     EXPECT_TRUE(arena.extend(bucket, RecordArena::stored_bytes(key.size(), value.size())));
-    EXPECT_TRUE(RecordArena::add(bucket, key, value));
+    EXPECT_TRUE(arena.add(bucket, order.prefix(key), key, value));
   }
   if (bucket.records > 0) buckets.push_back(bucket);
   return buckets;
@@ -27,7 +27,7 @@ std::vector<Bucket> put_in_buckets(RecordArena& arena, const KeysAndValues& reco
 void expect_divided(const KeyOrder& order, KeysAndValues records, std::uint32_t most_records,
                     const std::string& what) {
   RecordArena arena(arena_bytes, 1);
-  DividedRecords divided(order, arena, put_in_buckets(arena, records, most_records));
+  DividedRecords divided(order, arena, put_in_buckets(arena, order, records, most_records));
   while (divided.step()) {
   }
   KeysAndValues seen;

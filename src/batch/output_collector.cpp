@@ -109,7 +109,7 @@ Status OutputCollector::collect_slowly(std::uint32_t partition, std::string_view
     HUMMER_TRY(spill());
     HUMMER_ASSERT(arena_.extend(bucket, stored));
   }
-  HUMMER_ASSERT(RecordArena::add(bucket, key, value));
+  HUMMER_ASSERT(arena_.add(bucket, options_.order.prefix(key), key, value));
   collected_bytes_ += key.size() + value.size();
   return Status();
 }
@@ -229,7 +229,7 @@ Status OutputCollector::finish() {
   const std::size_t most = streams_in(memory_bytes / options_.takes_at_once) - in_memory;
   HUMMER_TRY(merge_spills_to(most, memory_bytes));
   is_finished_ = true;
-  for (Bucket& bucket : buckets_) bucket.end = bucket.at;
+  for (Bucket& bucket : buckets_) bucket.at = bucket.end;
   return Status();
 }
 
@@ -251,7 +251,7 @@ std::unique_ptr<RecordStream> OutputCollector::take_memory(
   auto scratch = std::make_unique_for_overwrite<IndexEntry[]>(records);
   IndexEntry* to = index.get();
   for (const OutputCollector* collector : collectors) {
-    to = note_records(first.options_.order, collector->arena_, collector->buckets_[partition], to);
+    to = copy_index(collector->arena_, collector->buckets_[partition], to);
   }
   HUMMER_ASSERT(to == index.get() + records);
   sort_index(first.options_.order, first.arena_.data(), {index.get(), records},

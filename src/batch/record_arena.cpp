@@ -18,7 +18,9 @@ RecordArena::RecordArena(std::size_t size_bytes, std::uint32_t buckets)
                   buckets) {}
 
 RecordArena::RecordArena(ArenaMemory memory, std::size_t size_bytes, std::uint32_t buckets)
-    : memory_(std::move(memory)), size_bytes_(size_bytes / unit * unit) {
+    : memory_(std::move(memory)),
+      data_(static_cast<char*>(memory_.pages->data())),
+      size_bytes_(size_bytes / unit * unit) {
   HUMMER_ASSERT(size_bytes >= least_bytes && buckets > 0 && memory_.begin_bytes % unit == 0 &&
                 memory_.begin_bytes + size_bytes_ <= memory_.pages->size_bytes());
   const std::size_t wanted =
@@ -28,17 +30,17 @@ RecordArena::RecordArena(ArenaMemory memory, std::size_t size_bytes, std::uint32
 
 bool RecordArena::fits(std::size_t used_bytes, std::uint32_t most_records) const {
   // Until a bucket is given its next piece it may fill the one it has with the shortest records.
-  const std::size_t records = most_records + piece_bytes_ / unit;
+  const std::size_t records = most_records + piece_bytes_ / (unit + sizeof(IndexEntry));
   return memory_.begin_bytes + used_bytes < most_bytes &&
          used_bytes + records * index_bytes_per_record <= size_bytes_;
 }
 
 bool RecordArena::could_hold(std::size_t stored) const {
-  return stored < size_bytes_ && fits(std::max(stored + sizeof(PieceHead), piece_bytes_), 0);
+  return stored < size_bytes_ && fits(std::max(stored + beside_a_record, piece_bytes_), 0);
 }
 
 bool RecordArena::extend(Bucket& bucket, std::size_t stored) {
-  const std::size_t size = std::max(stored + sizeof(PieceHead), piece_bytes_);
+  const std::size_t size = std::max(stored + beside_a_record, piece_bytes_);
   const std::uint32_t most_records = std::max(most_records_, bucket.records);
   if (stored >= size_bytes_ || !fits(used_bytes_ + size, most_records)) return false;
   most_records_ = most_records;
@@ -46,9 +48,13 @@ bool RecordArena::extend(Bucket& bucket, std::size_t stored) {
   if (bucket.last_piece == Bucket::no_piece) {
     bucket.first_piece = piece;
   } else {
-    const PieceHead full{piece, place_of(bucket.at)};
+    PieceHead full = head_of(bucket.last_piece);
+    full.next = piece;
+    full.records = entries_in(bucket, full);
     std::memcpy(at(bucket.last_piece), &full, sizeof full);
   }
+  const PieceHead head{Bucket::no_piece, 0, size};
+  std::memcpy(at(piece), &head, sizeof head);
   bucket.last_piece = piece;
   bucket.at = at(piece) + sizeof(PieceHead);
   bucket.end = at(piece) + size;
@@ -64,15 +70,14 @@ void RecordArena::clear() {
 void RecordArena::give_back() {
   HUMMER_ASSERT(empty());
   if (size_bytes_ >= least_given_back_bytes) {
-    memory_.pages->give_back(static_cast<char*>(memory_.pages->data()) + memory_.begin_bytes,
-                             size_bytes_);
+    memory_.pages->give_back(data_ + memory_.begin_bytes, size_bytes_);
   }
 }
 
 std::span<IndexEntry> RecordArena::index_room(std::uint32_t records) {
   const std::size_t bytes = records * index_bytes_per_record;
   HUMMER_ASSERT(used_bytes_ + bytes <= size_bytes_);
-  char* const end = static_cast<char*>(memory_.pages->data()) + memory_.begin_bytes + size_bytes_;
+  char* const end = data_ + memory_.begin_bytes + size_bytes_;
   return {reinterpret_cast<IndexEntry*>(end - bytes), std::size_t{2} * records};
 }
 

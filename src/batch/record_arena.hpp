@@ -3,13 +3,15 @@
 //
 //   RecordArena arena(64 << 20, 16);
 //   Bucket bucket;
-//   if (!arena.add(bucket, key, value)) ...   // no room in its piece: extend() and again
-//   arena.for_each_record(bucket, [](std::uint32_t place, std::string_view key) { ... });
+//   if (!arena.add(bucket, prefix, key, value)) ...   // no room in its piece: extend() and again
+//   arena.for_each_entry(bucket, [](const IndexEntry& entry) { ... });
 //   arena.clear();                            // after that every bucket begins anew: bucket = {}
 //
 // A record lies at a multiple of 8 bytes: length of the key, length of the value (4 bytes each),
 // key, value. Its place is its offset over 8, so 4 bytes say it in up to 32 GiB. A piece begins
-// with 8 bytes: the place of the bucket's next piece, and where its records end.
+// with 16 bytes: the place of the bucket's next piece, how many records it has, and how long it is.
+// From its end backwards lies an entry for each record, in the order in which they came, so whoever
+// sorts them need not go through the records.
 //
 // Memory is touched from the front as pieces are given, and stays until give_back(). What is behind
 // them is free for the index of a sort (index_room), which the arena keeps room for: 16 bytes per
@@ -48,7 +50,7 @@ struct Bucket {
   static constexpr std::uint32_t no_piece = ~std::uint32_t{0};
 
   char* at = nullptr;   // where the next record goes, ...
-  char* end = nullptr;  // ... up to here
+  char* end = nullptr;  // ... up to here, where the newest entry is
   std::uint32_t records = 0;
   std::uint32_t first_piece = no_piece;
   std::uint32_t last_piece = no_piece;
@@ -72,17 +74,20 @@ class RecordArena {
   // In a part of shared memory. REQUIRES: it has room.
   RecordArena(ArenaMemory memory, std::size_t size_bytes, std::uint32_t buckets);
 
-  // What a record takes.
+  // What a record takes, without its entry.
   static std::size_t stored_bytes(std::size_t key_bytes, std::size_t value_bytes) {
     return (lengths_bytes + key_bytes + value_bytes + unit - 1) & ~(unit - 1);
   }
 
-  // False: there is no room in the piece at hand.
-  static bool add(Bucket& bucket, std::string_view key, std::string_view value) {
+  // `prefix`: of the key, as its order has it. False: there is no room in the piece at hand.
+  bool add(Bucket& bucket, std::uint32_t prefix, std::string_view key, std::string_view value) {
     const std::size_t stored = stored_bytes(key.size(), value.size());
-    if (stored > static_cast<std::size_t>(bucket.end - bucket.at)) [[unlikely]]
+    if (stored + sizeof(IndexEntry) > static_cast<std::size_t>(bucket.end - bucket.at)) [[unlikely]]
       return false;
     char* to = bucket.at;
+    bucket.end -= sizeof(IndexEntry);
+    const IndexEntry entry{prefix, place_of(to)};
+    std::memcpy(bucket.end, &entry, sizeof entry);
     const Lengths lengths{static_cast<std::uint32_t>(key.size()),
                           static_cast<std::uint32_t>(value.size())};
     std::memcpy(to, &lengths, sizeof lengths);
@@ -114,7 +119,7 @@ class RecordArena {
   std::size_t used_bytes() const { return used_bytes_; }
   std::size_t piece_bytes() const { return piece_bytes_; }
   // Where places begin.
-  const char* data() const { return static_cast<const char*>(memory_.pages->data()); }
+  const char* data() const { return data_; }
   // Room for the index of a bucket with so many records, twice: for a sort and its copy. Holds
   // until it is asked for again, or records are added. REQUIRES: no bucket has had more.
   std::span<IndexEntry> index_room(std::uint32_t records);
@@ -137,20 +142,19 @@ class RecordArena {
     return from;
   }
 
-  // In the order in which they came.
+  // Of a bucket's records, in the order in which they came.
   template <typename Function>
-  void for_each_record(const Bucket& bucket, Function&& function) const {
-    const char* const arena = data();
+  void for_each_entry(const Bucket& bucket, Function&& function) const {
     for (std::uint32_t piece = bucket.first_piece; piece != Bucket::no_piece;) {
-      PieceHead head;
-      std::memcpy(&head, arena + std::size_t{piece} * unit, sizeof head);
+      const PieceHead head = head_of(piece);
       const bool is_last = piece == bucket.last_piece;
-      const std::uint32_t end = is_last ? place_of(bucket.at) : head.end;
-      for (std::uint32_t place = piece + 1; place < end;) {
-        const RecordView view = record(arena, place);
-        __builtin_prefetch(view.key_data + bytes_ahead);
-        function(place, view.key());
-        place += static_cast<std::uint32_t>(stored_bytes(view.key_bytes, view.value_bytes) / unit);
+      const char* at = end_of(piece, head);
+      for (std::uint32_t left = is_last ? entries_in(bucket, head) : head.records; left > 0;
+           --left) {
+        at -= sizeof(IndexEntry);
+        IndexEntry entry;
+        std::memcpy(&entry, at, sizeof entry);
+        function(entry);
       }
       piece = is_last ? Bucket::no_piece : head.next;
     }
@@ -163,22 +167,34 @@ class RecordArena {
   };
   struct PieceHead {
     std::uint32_t next;
-    std::uint32_t end;
+    std::uint32_t records;
+    std::uint64_t size_bytes;
   };
-  // Fetched while records are gone through: where one begins is known from the one before only.
-  static constexpr std::size_t bytes_ahead = 1024;
   static constexpr std::size_t lengths_bytes = sizeof(Lengths);
+  static constexpr std::size_t beside_a_record = sizeof(PieceHead) + sizeof(IndexEntry);
   static constexpr std::size_t index_bytes_per_record = 2 * sizeof(IndexEntry);
 
+  PieceHead head_of(std::uint32_t piece) const {
+    PieceHead head;
+    std::memcpy(&head, data_ + std::size_t{piece} * unit, sizeof head);
+    return head;
+  }
+  const char* end_of(std::uint32_t piece, const PieceHead& head) const {
+    return data_ + std::size_t{piece} * unit + head.size_bytes;
+  }
+  // In its last piece.
+  std::uint32_t entries_in(const Bucket& bucket, const PieceHead& head) const {
+    const auto bytes = static_cast<std::size_t>(end_of(bucket.last_piece, head) - bucket.end);
+    return static_cast<std::uint32_t>(bytes / sizeof(IndexEntry));
+  }
   std::uint32_t place_of(const char* at) const {
     return static_cast<std::uint32_t>(static_cast<std::size_t>(at - data()) / unit);
   }
-  char* at(std::uint32_t place) {
-    return static_cast<char*>(memory_.pages->data()) + std::size_t{place} * unit;
-  }
+  char* at(std::uint32_t place) { return data_ + std::size_t{place} * unit; }
   bool fits(std::size_t used_bytes, std::uint32_t most_records) const;
 
   const ArenaMemory memory_;
+  char* const data_;  // where places begin
   const std::size_t size_bytes_;
   std::size_t piece_bytes_ = 0;
   std::size_t used_bytes_ = 0;

@@ -72,7 +72,7 @@ Result<bool> ExternalSorter::add_slowly(std::string_view key, std::string_view v
     state_ = State::sorting;
     return false;
   }
-  HUMMER_ASSERT(RecordArena::add(bucket_, key, value));
+  HUMMER_ASSERT(arena_.add(bucket_, batch::KeyOrder().prefix(key), key, value));
   return true;
 }
 

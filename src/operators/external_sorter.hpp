@@ -8,8 +8,8 @@
 //
 // Records with equal keys stay in the order in which they came.
 //
-// Memory is an arena of records, which are put in order by an index (batch/divided_records.hpp): 16
-// bytes per record, counted. When the arena is full its records go to a spill file, a run, in their
+// Memory is an arena of records, which are put in order by an index (batch/divided_records.hpp): 8
+// bytes per record in the arena and 8 beside it, counted. When the arena is full its records go to a spill file, a run, in their
 // order; when no more come they stay where they are. Beside the arena are buffers of files. Runs
 // are merged into longer ones when they are more than can be read at once: a hundred, or as many of
 // whose largest record there is room for.
@@ -54,7 +54,7 @@ class ExternalSorter final : public batch::RecordStream {
 
   // The bytes are copied. False: there is no room, and steps have to be done.
   Result<bool> add(std::string_view key, std::string_view value) {
-    if (batch::RecordArena::add(bucket_, key, value)) [[likely]]
+    if (arena_.add(bucket_, batch::KeyOrder().prefix(key), key, value)) [[likely]]
       return true;
     return add_slowly(key, value);
   }
