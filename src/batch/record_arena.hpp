@@ -99,6 +99,7 @@ class RecordArena {
     // Until the bucket's next record comes others go elsewhere, so no core foresees this.
     __builtin_prefetch(bucket.at + 64, 1);
     __builtin_prefetch(bucket.at + 128, 1);
+    __builtin_prefetch(bucket.end - 64, 1);
     return true;
   }
 
