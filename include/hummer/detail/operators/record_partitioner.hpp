@@ -125,7 +125,8 @@ class RecordPartitioner final : public Partitioner {
   }
 
   // Takes records in blocks as long as every target has room for a whole one; answers up to where.
-  // The owners of a block come first, then for each target its records.
+  // The owners of a block come first, then for each target its records. Of two targets a record that
+  // is not the one's is the other's, so one pass finds the records of both.
   std::size_t scatter_blocks(const Batch& in, std::span<const T> records, RecordInHand& in_hand,
                              std::vector<Batch>& targets) {
     std::size_t first = in.position();
@@ -133,25 +134,36 @@ class RecordPartitioner final : public Partitioner {
       const std::size_t count = std::min(records.size() - first, room_of_all());
       if (count < least_block) return first;
       in_hand.set(first);
+      const T* const from = &records[first];
+      const Timestamp* const times = in.has_timestamps() ? &in.timestamps()[first] : nullptr;
       const std::size_t known = find_owners(records.subspan(first, count));
-      for (std::size_t owner = 0; owner < targets.size(); ++owner) {
-        const std::size_t chosen = choose(owner, known);
-        End& end = ends_[owner];
-        if (in.has_timestamps() || end.timed) {
-          const Timestamp* const times = in.has_timestamps() ? &in.timestamps()[first] : nullptr;
-          std::vector<Timestamp>& all = times_of(end, targets[owner]);
-          for (std::size_t i = 0; i < chosen; ++i) {
-            all.push_back(times == nullptr ? no_timestamp : times[chosen_[i]]);
-          }
+      if (targets.size() == 2) {
+        const std::size_t of_first = divide(known);
+        take(ends_[0], targets[0], from, times, {chosen_, of_first});
+        take(ends_[1], targets[1], from, times, {others_, known - of_first});
+      } else {
+        for (std::size_t owner = 0; owner < targets.size(); ++owner) {
+          take(ends_[owner], targets[owner], from, times, {chosen_, choose(owner, known)});
         }
-        T* const next = end.next;
-        const T* const from = &records[first];
-        for (std::size_t i = 0; i < chosen; ++i) next[i] = from[chosen_[i]];
-        end.next += chosen;
       }
       first += known;
       in_hand.set(first);
     }
+  }
+  static void take(End& end, Batch& target, const T* from, const Timestamp* times,
+                   std::span<const std::uint8_t> chosen) {
+    if (times != nullptr || end.timed) {
+      std::vector<Timestamp>& all = times_of(end, target);
+      const std::size_t before = all.size();
+      all.resize(before + chosen.size(), no_timestamp);
+      if (times != nullptr) {
+        Timestamp* const to = all.data() + before;
+        for (std::size_t i = 0; i < chosen.size(); ++i) to[i] = times[chosen[i]];
+      }
+    }
+    T* const next = end.next;
+    for (std::size_t i = 0; i < chosen.size(); ++i) next[i] = from[chosen[i]];
+    end.next += chosen.size();
   }
   // Of the target that has least, at most a block.
   std::size_t room_of_all() const {
@@ -173,6 +185,17 @@ class RecordPartitioner final : public Partitioner {
     }
     return i;
   }
+  // Leaves the numbers of the first owner's records in chosen_, those of the second's in others_:
+  // how many the first has.
+  std::size_t divide(std::size_t known) {
+    std::size_t of_first = 0;
+    for (std::size_t i = 0; i < known; ++i) {
+      chosen_[of_first] = static_cast<std::uint8_t>(i);
+      others_[i - of_first] = static_cast<std::uint8_t>(i);
+      of_first += owner_of_[i] == 0 ? 1 : 0;
+    }
+    return of_first;
+  }
   // Leaves the numbers of the owner's records in chosen_: how many.
   std::size_t choose(std::size_t owner, std::size_t known) {
     std::size_t chosen = 0;
@@ -189,6 +212,7 @@ class RecordPartitioner final : public Partitioner {
   std::vector<End> ends_;
   std::uint8_t owner_of_[most_block];
   std::uint8_t chosen_[most_block];
+  std::uint8_t others_[most_block];  // of two targets
 };
 
 }  // namespace hummer
