@@ -27,7 +27,8 @@ class RingSenderState final : public Poller {
         storage(std::move(storage_)),
         ring(storage.bytes(), shape),
         link(std::move(stream), options.capacity()),
-        gathered_bytes(std::min({shape.largest_write_bytes(), most_gathered_bytes,
+        gathered_bytes(std::min({shape.largest_write_bytes(),
+                                 std::max(most_gathered_bytes, std::size_t{shape.slot_bytes}),
                                  std::size_t{shape.slots} * shape.slot_bytes / 4})),
         is_out(shape.slots, false) {
     if (RemoteMemory* const memory = storage.remote().get()) {
