@@ -24,15 +24,15 @@
 // spill file, and it begins anew. Records with equal keys keep the order in which they came, also
 // across spills: the streams of take() are numbered that way.
 //
-// Memory: `memory_bytes` for everything that grows with the records: the arena, where a record takes
-// 16 to 23 bytes beside its own, the index of the bucket that is being sorted, buffers of spill
-// files. It is touched as records come. Beside it are
-// 32 bytes per partition, 24 per partition and spill file, and what a codec takes. A stream of
-// take() has an index of its own, 8 bytes per record of its partition that is in memory (16 while
-// it is made), and buffers of a sixteenth of the memory at most. A stream of a spill file holds its
-// next record as a whole: where the buffers' part has no room for one of the largest records per
-// stream, nothing stays in the arena, its memory is theirs, and fewer are merged at once; so the
-// limit holds, but for two of the largest records that each merge needs.
+// Memory: `memory_bytes` for everything that grows with the records: the arena, where a record
+// takes 16 to 23 bytes beside its own, the index of the bucket that is being sorted, buffers of
+// spill files. It is touched as records come. Beside it are 32 bytes per partition, 24 per
+// partition and spill file, and what a codec takes. A stream of take() has an index of its own, 8
+// bytes per record of its partition that is in memory (16 while it is made), and buffers of a
+// sixteenth of the memory at most. A stream of a spill file holds its next record as a whole: where
+// the buffers' part has no room for one of the largest records per stream, nothing stays in the
+// arena, its memory is theirs, and fewer are merged at once; so the limit holds, but for two of the
+// largest records that each merge needs.
 //
 // Spill files have no names, and are gone when the collector is, or the process.
 //

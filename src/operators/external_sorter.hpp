@@ -9,10 +9,10 @@
 // Records with equal keys stay in the order in which they came.
 //
 // Memory is an arena of records, which are put in order by an index (batch/divided_records.hpp): 8
-// bytes per record in the arena and 8 beside it, counted. When the arena is full its records go to a spill file, a run, in their
-// order; when no more come they stay where they are. Beside the arena are buffers of files. Runs
-// are merged into longer ones when they are more than can be read at once: a hundred, or as many of
-// whose largest record there is room for.
+// bytes per record in the arena and 8 beside it, counted. When the arena is full its records go to
+// a spill file, a run, in their order; when no more come they stay where they are. Beside the arena
+// are buffers of files. Runs are merged into longer ones when they are more than can be read at
+// once: a hundred, or as many of whose largest record there is room for.
 //
 // Spill files have no names, and are gone when the sorter is, or the process.
 //

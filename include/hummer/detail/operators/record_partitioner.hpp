@@ -125,8 +125,8 @@ class RecordPartitioner final : public Partitioner {
   }
 
   // Takes records in blocks as long as every target has room for a whole one; answers up to where.
-  // The owners of a block come first, then for each target its records. Of two targets a record that
-  // is not the one's is the other's, so one pass finds the records of both.
+  // The owners of a block come first, then for each target its records. Of two targets a record
+  // that is not the one's is the other's, so one pass finds the records of both.
   std::size_t scatter_blocks(const Batch& in, std::span<const T> records, RecordInHand& in_hand,
                              std::vector<Batch>& targets) {
     std::size_t first = in.position();
