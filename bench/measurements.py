@@ -34,6 +34,7 @@ COLUMNS = ["hummer", "beside", "ratio"]
 MACHINES = {
     "A": "2 cores of a Sapphire Rapids (AVX-512)",
     "B": "2 cores of an EPYC (AVX2), TCP with BBR, a shared host",
+    "C": "2 cores of an EPYC (AVX-512), a shared host",
     "A or B": "not known which of the two",
     "any": "simulated: the machine does not matter",
 }
