@@ -171,7 +171,8 @@ int main(int argc, char** argv) {
   const RangePartitioner partitioner(draw_sample(*input, records), partitions);
   std::vector<std::unique_ptr<batch::OutputCollector>> collectors;
   std::vector<batch::OutputCollector*> all_collectors;
-  const std::size_t memory_each = (memory - memory_beside) / threads / 8 * 8;
+  const std::size_t memory_each =
+      (memory - memory_beside) / threads / batch::RecordArena::unit * batch::RecordArena::unit;
   const auto pages = std::make_shared<ZeroedPages>(threads * memory_each);
   for (std::size_t i = 0; i < threads; ++i) {
     collectors.push_back(
