@@ -133,6 +133,24 @@ TEST_P(DecompressTest, AnEmptyInputIsEmpty) {
   EXPECT_EQ(*result, "");
 }
 
+TEST(GzipDecompressor, RefusesReservedHeaderFlagsInAnyMemberAndInStepsOfAnySize) {
+  const std::string good = gzip("good");
+  for (const Library library : {Library::zlib, Library::isal}) {
+    if (make(library, "") == nullptr) continue;
+    for (const int flag : {0x20, 0x40, 0x80}) {
+      std::string flagged = good;
+      flagged[3] = static_cast<char>(flag);
+      for (const std::size_t input_step : {1, 2, 3, 4, 5, 1000}) {
+        for (const std::string& packed : {flagged, good + flagged}) {
+          const auto result = decompress(library, packed, input_step, 100);
+          ASSERT_FALSE(result.ok()) << flag << ", " << input_step << " bytes a step";
+          EXPECT_EQ(result.status().code(), ErrorCode::corrupt_file);
+        }
+      }
+    }
+  }
+}
+
 TEST(ZstdDecompressor, RefusesTheFormatsFromBeforeItsFirstStableOneInStepsOfAnySize) {
   // The head of a frame of zstd 0.7, and that of 0.6 behind a byte of a real one: once taken in
   // steps of one size and refused in those of another.

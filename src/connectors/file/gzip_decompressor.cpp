@@ -62,10 +62,15 @@ Result<Decompressor::Step> GzipDecompressor::run(std::span<const char> input,
         return fail(ErrorCode::corrupt_file, "garbage after the end of the gzip data");
       }
       in_member_ = true;
+      member_bytes_ = 0;
+    }
+    if (has_reserved_flags(input.subspan(step.consumed))) {
+      return fail(ErrorCode::corrupt_file, "damaged gzip data (unknown header flags)");
     }
     std::string reason;
     const Inflated inflated = inflate_some(input, output, step, reason);
     offset_ += step.consumed - before.consumed;
+    member_bytes_ += step.consumed - before.consumed;
     switch (inflated) {
       case Inflated::whole_member:
         in_member_ = false;
@@ -80,6 +85,14 @@ Result<Decompressor::Step> GzipDecompressor::run(std::span<const char> input,
   }
   step.more = in_member_ && step.produced == output.size();
   return step;
+}
+
+// RFC 1952 has a reader refuse what sets one; of the libraries only zlib does.
+bool GzipDecompressor::has_reserved_flags(std::span<const char> input) const {
+  constexpr std::uint64_t flags_at = 3;
+  constexpr unsigned reserved = 0xe0;
+  if (member_bytes_ > flags_at || input.size() <= flags_at - member_bytes_) return false;
+  return (static_cast<unsigned char>(input[flags_at - member_bytes_]) & reserved) != 0;
 }
 
 Status GzipDecompressor::finish() {

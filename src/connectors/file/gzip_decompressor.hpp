@@ -43,7 +43,10 @@ class GzipDecompressor : public NamedDecompressor {
                                 std::string& reason) = 0;
 
  private:
+  bool has_reserved_flags(std::span<const char> input) const;
+
   bool in_member_ = false;
+  std::uint64_t member_bytes_ = 0;  // consumed of the member at hand
   std::uint64_t members_ = 0;
 };
 
