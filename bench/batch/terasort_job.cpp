@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -90,28 +91,19 @@ class Rows final : public hummer::SourceFunction<Row> {
     return {};
   }
   OperatorResult produce(hummer::SourceOutput<Row>& out) override {
-    while (!out.full()) {
-      if (at_ == block_.size()) {
-        if (next_ == end_) return OperatorResult::done;
-        at_ = 0;
-        block_.resize(std::min<std::uint64_t>(most_rows, end_ - next_));
-        file_->read(next_, block_.data(), block_.size());
-        next_ += block_.size();
-      }
-      out.emit(block_[at_++]);
-    }
-    return OperatorResult::more;
+    const std::span<Row> to = out.room();
+    const std::size_t count = std::min<std::uint64_t>(to.size(), end_ - next_);
+    file_->read(next_, to.data(), count);
+    out.wrote(count);
+    next_ += count;
+    return next_ == end_ ? OperatorResult::done : OperatorResult::more;
   }
 
  private:
-  static constexpr std::uint64_t most_rows = 4'096;
-
   const std::string path_;
   std::unique_ptr<RowFile> file_;
   std::uint64_t next_ = 0;
   std::uint64_t end_ = 0;
-  std::vector<Row> block_;
-  std::size_t at_ = 0;
 };
 
 // Which range of keys a row is in. Each subtask has one of its own, which takes from the samples

@@ -50,6 +50,8 @@
 // at another parallelism. `begin` answers false for one that was finished before.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -79,6 +81,14 @@ class SourceOutput {
   template <typename U = T>
   void operator()(U&& value) {
     emit(std::forward<U>(value));
+  }
+  // For what writes many records at once, such as a read of a file of structs: room for at least
+  // one, and how many were written there. They have no timestamps.
+  std::span<T> room() { return collector_.room(); }
+  void wrote(std::size_t count) {
+    const std::size_t before = collector_.size();
+    collector_.wrote(count);
+    stamp(batch_, before, before + count, no_timestamp);
   }
   std::string_view copy(std::string_view text) { return collector_.copy(text); }
   bool full() const { return collector_.full(); }

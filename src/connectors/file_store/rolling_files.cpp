@@ -11,6 +11,12 @@ namespace {
 
 constexpr std::uint8_t rolling_state_version = 1;
 constexpr std::size_t append_bytes = 64 << 10;
+// Where a part's text is handed over. Large writes cost a file system less than small ones; beside
+// many parts, or small ones, they would take memory, or miss the size at which to roll.
+constexpr std::size_t most_text_bytes = 64 << 10;
+constexpr std::size_t most_text_bytes_of_few = 256 << 10;
+constexpr std::size_t few_parts = 4;
+constexpr std::uint64_t least_rolled_bytes_of_few = 8 << 20;
 constexpr std::size_t kept_text_bytes = 1 << 20;
 // Of a part that no barrier has ended yet.
 constexpr std::uint64_t no_epoch = UINT64_MAX;
@@ -172,6 +178,10 @@ Status RollingFiles::begin_part(std::string_view partition, Timestamp ends_at) {
     if (!compressor.ok()) return named(compressor.status());
     part->compressor = std::move(*compressor);
   }
+  const bool rolls_small =
+      options_.roll_bytes != 0 && options_.roll_bytes < least_rolled_bytes_of_few;
+  part->most_text_bytes =
+      parts_.size() < few_parts && !rolls_small ? most_text_bytes_of_few : most_text_bytes;
   part->text = options_.head;
   part->used_at = part->opened_at;
   set_timer(due_at(*part));
@@ -265,7 +275,7 @@ Status RollingFiles::roll_all() {
 Status RollingFiles::count_memory() {
   std::size_t bytes = 0;
   for (const auto& [partition, part] : parts_) {
-    bytes += RollingSinkBase::buffer_bytes + part->packed.capacity();
+    bytes += part->most_text_bytes + part->packed.capacity();
     if (part->compressor != nullptr) bytes += append_bytes + part->compressor->memory_bytes();
   }
   return named(memory_.set(bytes));

@@ -163,17 +163,23 @@ class RecordCodingOf final : public RecordCoding {
 
   void decode(std::span<const std::string_view> values, Batch& out) override {
     const std::size_t before = out.size();
+    bool has_times = false;
     {
       Collector<T> to(out, out.capacity());
       for (std::string_view bytes : values) {
-        if constexpr (timed) take_time(bytes);
+        if constexpr (timed) has_times |= take_time(bytes) != no_timestamp;
+        if constexpr (detail::is_copied<T>) {
+          detail::decode_record(bytes, *to.room().data());
+          to.wrote(1);
+          continue;
+        }
         if constexpr (holds_views<T>) bytes = out.copy_text(bytes);
         T record{};
         detail::decode_record(bytes, record);
         to.emit(std::move(record));
       }
     }
-    if constexpr (timed) {
+    if (has_times) {
       for (std::size_t i = 0; i < values.size(); ++i) {
         std::string_view bytes = values[i];
         detail::append_time(out, before + i, take_time(bytes));

@@ -3,9 +3,10 @@
 // its last record. Where files lie, what they are called and what a crash leaves:
 // src/connectors/file_store/rolling_files.hpp.
 //
-// Memory: of each open part 128 KiB and its compressor; it is counted. State: parts that are
-// finished and not yet visible, and open ones, as far as they were written. Errors: those of the
-// store; a partition or append function that throws leaves out the whole record, with `in` at it.
+// Memory: of each open part 128 KiB and its compressor, of the first four 512 KiB, as larger writes
+// cost a file system less; it is counted. State: parts that are finished and not yet visible, and
+// open ones, as far as they were written. Errors: those of the store; a partition or append function
+// that throws leaves out the whole record, with `in` at it.
 // Thread: that of the operator.
 //
 // Cost: per record the two functions, and a comparison of its partition with the one before; a
@@ -104,8 +105,9 @@ inline Timestamp end_of(std::string_view) { return end_of_time; }
 
 // What the loop over a batch sees of the file that is being written.
 struct OpenPart {
-  std::string partition;  // as the function says it
-  std::string text;       // not handed over yet
+  std::string partition;            // as the function says it
+  std::string text;                 // not handed over yet
+  std::size_t most_text_bytes = 0;  // from which on it is
   std::uint64_t records = 0;
   std::int64_t used_at = 0;  // when the last one came
 };
@@ -115,8 +117,6 @@ class RollingFiles;
 // What needs no type.
 class RollingSinkBase : public Operator {
  public:
-  static constexpr std::size_t buffer_bytes = 64 << 10;
-
   ~RollingSinkBase() override;
   void declare(Output&) const override {}
   bool can_skip_record() const override { return true; }
@@ -172,7 +172,7 @@ class RollingSinkOperator final : public RollingSinkBase {
         append_(records[at], part_->text);
         ++part_->records;
         complete = part_->text.size();
-        if (complete < buffer_bytes && part_->records != most_records_) continue;
+        if (complete < part_->most_text_bytes && part_->records != most_records_) continue;
         if (Status status = hand_over(); !status.ok()) return give_up(in, at, std::move(status));
         complete = 0;
       }
