@@ -54,6 +54,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -84,7 +85,11 @@ class SourceOutput {
   }
   // For what writes many records at once, such as a read of a file of structs: room for at least
   // one, and how many were written there. They have no timestamps.
-  std::span<T> room() { return collector_.room(); }
+  std::span<T> room()
+    requires std::is_trivially_copyable_v<T>
+  {
+    return collector_.room();
+  }
   void wrote(std::size_t count) {
     const std::size_t before = collector_.size();
     collector_.wrote(count);

@@ -240,6 +240,37 @@ TEST(SourceFunctionOperator, TheUsersOwnSource) {
   EXPECT_TRUE(report.ok()) << report.text();
 }
 
+// The even ones by one, with a time; the odd ones where there is room, without.
+class AtOnceSource final : public SourceFunction<int> {
+ public:
+  OperatorResult produce(SourceOutput<int>& out) override {
+    while (next_ < end && !out.full()) {
+      if (next_ % 2 == 0) {
+        out.emit(next_, 50);
+        ++next_;
+      } else {
+        out.room().front() = next_++;
+        out.wrote(1);
+      }
+    }
+    return next_ < end ? OperatorResult::more : OperatorResult::done;
+  }
+
+ private:
+  static constexpr int end = 4;
+
+  int next_ = 0;
+};
+
+TEST(SourceFunctionOperator, RecordsWrittenToTheirPlacesStandBetweenOthers) {
+  SourceHarness harness(make_operator_factory([] {
+    return std::make_unique<SourceFunctionOperator<int>>(std::make_unique<AtOnceSource>());
+  }));
+  harness.output<int>().record(0, 50).record(1).record(2, 50).record(3);
+  const HarnessReport report = harness.run();
+  EXPECT_TRUE(report.ok()) << report.text();
+}
+
 class CommitsSource final : public SourceFunction<int> {
  public:
   explicit CommitsSource(std::vector<std::uint64_t>& epochs) : epochs_(epochs) {}

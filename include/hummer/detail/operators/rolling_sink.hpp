@@ -5,8 +5,8 @@
 //
 // Memory: of each open part 128 KiB and its compressor, of the first four 512 KiB, as larger writes
 // cost a file system less; it is counted. State: parts that are finished and not yet visible, and
-// open ones, as far as they were written. Errors: those of the store; a partition or append function
-// that throws leaves out the whole record, with `in` at it.
+// open ones, as far as they were written. Errors: those of the store; a partition or append
+// function that throws leaves out the whole record, with `in` at it.
 // Thread: that of the operator.
 //
 // Cost: per record the two functions, and a comparison of its partition with the one before; a
