@@ -79,6 +79,20 @@ class Collector {
     ++next_;
   }
 
+  // What `make` returns. It is made in its place, where emit(make()) copies it from elsewhere.
+  template <typename Make>
+  void emit_made(Make&& make) {
+    using Made = std::invoke_result_t<Make&>;
+    if constexpr (std::is_same_v<T, std::remove_cvref_t<Made>>) {
+      if (next_ == end_) [[unlikely]]
+        grow(1);
+      new (next_) T(make());
+      ++next_;
+    } else {
+      emit(make());
+    }
+  }
+
   // Copies the text; the view lives as long as the batch.
   std::string_view copy(std::string_view text) { return batch_.copy_text(text); }
   // Room for `length` bytes of text to be made in place, such as a lower-cased word.

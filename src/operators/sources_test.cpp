@@ -255,6 +255,13 @@ class AtOnceSource final : public SourceFunction<int> {
     }
     return next_ < end ? OperatorResult::more : OperatorResult::done;
   }
+  Status snapshot(ByteWriter& out) override {
+    out.put_value(next_);
+    return {};
+  }
+  Status restore(ByteReader& in) override {
+    return in.get_value(next_) ? Status() : Status(ErrorCode::corrupt_record, "cut short");
+  }
 
  private:
   static constexpr int end = 4;

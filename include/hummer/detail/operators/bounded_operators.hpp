@@ -145,15 +145,17 @@ class JoinFunctionOf final : public JoinFunction {
       if (pair.has_second) take(pair.second, of_second, second_);
       const A* first = pair.has_first ? &*first_ : nullptr;
       const B* second = pair.has_second ? &*second_ : nullptr;
-      if constexpr (kind == JoinKind::inner) {
-        to.emit(function_(*first, *second));
-      } else if constexpr (kind == JoinKind::left_outer) {
-        to.emit(function_(*first, second));
-      } else if constexpr (kind == JoinKind::right_outer) {
-        to.emit(function_(first, *second));
-      } else {
-        to.emit(function_(first, second));
-      }
+      to.emit_made([&]() -> decltype(auto) {
+        if constexpr (kind == JoinKind::inner) {
+          return function_(*first, *second);
+        } else if constexpr (kind == JoinKind::left_outer) {
+          return function_(*first, second);
+        } else if constexpr (kind == JoinKind::right_outer) {
+          return function_(first, *second);
+        } else {
+          return function_(first, second);
+        }
+      });
       if constexpr (may_view_records) {
         to.commit();
         copy_text_of_gone<Out>(out.batch(), before++);

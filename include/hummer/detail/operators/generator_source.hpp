@@ -116,11 +116,12 @@ class GeneratorSource final : public GeneratorSourceBase {
       LocalFunction<Function> function(function_);
       // Added up: the vector units have no 64-bit multiplication.
       std::uint64_t index = range.next;
+      const auto make = [&]() -> decltype(auto) { return function(index); };
       if constexpr (small_records<T>) {
         HUMMER_UNROLL
-        for (; made < count; ++made, index += step) put_record(to + made, function(index), target);
+        for (; made < count; ++made, index += step) put_record(to + made, make, target);
       } else {
-        for (; made < count; ++made, index += step) put_record(to + made, function(index), target);
+        for (; made < count; ++made, index += step) put_record(to + made, make, target);
       }
     } catch (...) {
       target.set_size(used + made);

@@ -35,11 +35,12 @@ class MapOperator final : public Operator {
     std::size_t taken = 0;
     try {
       LocalFunction<Function> function(function_);
+      const auto make = [&]() -> decltype(auto) { return function(from[taken]); };
       if constexpr (small_records<In, Out>) {
         HUMMER_UNROLL
-        for (; taken < count; ++taken) put_record(to + taken, function(from[taken]), target);
+        for (; taken < count; ++taken) put_record(to + taken, make, target);
       } else {
-        for (; taken < count; ++taken) put_record(to + taken, function(from[taken]), target);
+        for (; taken < count; ++taken) put_record(to + taken, make, target);
       }
     } catch (...) {
       finish_run(in, run, taken, target);

@@ -360,7 +360,8 @@ class WindowJoinOperator final : public WindowJoinBase {
           const A& first = firsts_.record(*firsts[first_in_hand_]);
           for (; pair_ < seconds.size(); ++pair_) {
             if (collector.full()) return false;
-            collector.emit(function_(first, second_of(seconds)));
+            collector.emit_made(
+                [&]() -> decltype(auto) { return function_(first, second_of(seconds)); });
           }
         }
         first_in_hand_ = 0;
