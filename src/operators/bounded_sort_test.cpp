@@ -73,6 +73,19 @@ TEST(SortOperator, KeepsViewsAndTimestampsAndHoldsWatermarksBack) {
   expect_ok(harness);
 }
 
+TEST(SortOperator, KeepsTheTimesOfSomeOfManyRecords) {
+  const auto itself = [](std::int64_t number) { return number; };
+  OperatorHarness<std::int64_t> harness(sort_factory<std::int64_t>(itself));
+  auto expected = harness.output<std::int64_t>();
+  // Stretches that are longer than what is read of a sort at once.
+  for (std::int64_t number = 0; number < 800; ++number) {
+    const Timestamp time = number / 200 % 2 == 0 ? number : no_timestamp;
+    harness.record(number, time);
+    expected.record(number, time);
+  }
+  expect_ok(harness);
+}
+
 TEST(SortOperator, NothingOfNothing) {
   OperatorHarness<Sale> harness(sort_factory<Sale>(shop_of));
   harness.output<Sale>();

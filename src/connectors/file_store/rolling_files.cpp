@@ -11,10 +11,9 @@ namespace {
 
 constexpr std::uint8_t rolling_state_version = 1;
 constexpr std::size_t append_bytes = 64 << 10;
-// Where a part's text is handed over. Large writes cost a file system less than small ones; beside
-// many parts, or small ones, they would take memory, or miss the size at which to roll.
-constexpr std::size_t most_text_bytes = 64 << 10;
-constexpr std::size_t most_text_bytes_of_few = 256 << 10;
+// Large appends cost a file system less than small ones; of many parts, or of small ones, they
+// would take memory, or miss the size at which to roll.
+constexpr std::size_t append_bytes_of_few = 256 << 10;
 constexpr std::size_t few_parts = 4;
 constexpr std::uint64_t least_rolled_bytes_of_few = 8 << 20;
 constexpr std::size_t kept_text_bytes = 1 << 20;
@@ -181,7 +180,7 @@ Status RollingFiles::begin_part(std::string_view partition, Timestamp ends_at) {
   const bool rolls_small =
       options_.roll_bytes != 0 && options_.roll_bytes < least_rolled_bytes_of_few;
   part->most_text_bytes =
-      parts_.size() < few_parts && !rolls_small ? most_text_bytes_of_few : most_text_bytes;
+      parts_.size() < few_parts && !rolls_small ? append_bytes_of_few : append_bytes;
   part->text = options_.head;
   part->used_at = part->opened_at;
   set_timer(due_at(*part));

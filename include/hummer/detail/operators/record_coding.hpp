@@ -163,7 +163,7 @@ class RecordCodingOf final : public RecordCoding {
 
   void decode(std::span<const std::string_view> values, Batch& out) override {
     const std::size_t before = out.size();
-    bool has_times = false;
+    bool has_times = timed && out.has_timestamps();  // then all records of the batch have one
     {
       Collector<T> to(out, out.capacity());
       for (std::string_view bytes : values) {
