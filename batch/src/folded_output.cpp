@@ -11,10 +11,23 @@ FoldedOutput::FoldedOutput(Folder& folder, Form form, std::size_t memory_bytes,
     : form_(form), output_(output), table_(folder.make_table(memory_bytes)) {}
 
 Status FoldedOutput::take(std::span<const RecordView> records) {
+  return fold_all(
+      records, [&](auto rest) { return table_->fold(rest); },
+      [](const RecordView& record) { return record.key_bytes; });
+}
+
+Status FoldedOutput::take_keys(std::span<const std::string_view> keys, std::string_view value) {
+  return fold_all(
+      keys, [&](auto rest) { return table_->fold_keys(rest, value); },
+      [](std::string_view key) { return key.size(); });
+}
+
+template <typename Record, typename Fold, typename KeyBytes>
+Status FoldedOutput::fold_all(std::span<const Record> records, Fold&& fold, KeyBytes&& key_bytes) {
   for (;;) {
     std::size_t folded = 0;
     HUMMER_TRY(call_guarded("the folder", [&] {
-      folded = table_->fold(records);
+      folded = fold(records);
       return Status();
     }));
     records = records.subspan(folded);
@@ -23,7 +36,7 @@ Status FoldedOutput::take(std::span<const RecordView> records) {
       return Status(ErrorCode::limit_exceeded,
                     fmt::format("a key of {} bytes has no room in the memory of a folder: give the "
                                 "job more (memory)",
-                                records.front().key_bytes));
+                                key_bytes(records.front())));
     }
     was_full_ = true;
     HUMMER_TRY(hand_over(form_, output_));

@@ -37,8 +37,12 @@ class FoldedOutput final : public MapOutput {
 
  protected:
   Status take(std::span<const RecordView> records) override;
+  Status take_keys(std::span<const std::string_view> keys, std::string_view value) override;
 
  private:
+  // `fold(records)` folds them from the first on: how many.
+  template <typename Record, typename Fold, typename KeyBytes>
+  Status fold_all(std::span<const Record> records, Fold&& fold, KeyBytes&& key_bytes);
   // Hands over what is in the table, which is empty then.
   Status hand_over(Form form, RecordOutput& output);
 

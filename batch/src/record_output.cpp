@@ -1,5 +1,6 @@
 #include <hummer/batch/record_output.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +9,14 @@ namespace hummer::batch {
 namespace {
 
 constexpr std::size_t most_text_bytes = std::size_t{1} << 31;  // of a key, and of a value
+
+Status check_size(std::string_view key, std::string_view value) {
+  if (key.size() <= most_text_bytes && value.size() <= most_text_bytes) return Status();
+  return Status(ErrorCode::limit_exceeded,
+                fmt::format("a record has a key of {} and a value of {} bytes, and {} are the most "
+                            "of each",
+                            key.size(), value.size(), most_text_bytes));
+}
 
 }  // namespace
 
@@ -21,19 +30,34 @@ void RecordOutput::flush() {
   if (count > 0) hand_on({views_.get(), count});
 }
 
+void RecordOutput::emit_keys(std::span<const std::string_view> keys, std::string_view value) {
+  flush();
+  if (status_.ok()) status_ = check_size({}, value);
+  if (status_.ok() && !keys.empty()) status_ = take_keys(keys, value);
+}
+
+Status RecordOutput::take_keys(std::span<const std::string_view> keys, std::string_view value) {
+  while (!keys.empty()) {
+    const std::size_t count = std::min(keys.size(), buffer_records);
+    for (std::size_t i = 0; i < count; ++i) {
+      HUMMER_TRY(check_size(keys[i], value));
+      views_[i] = {keys[i].data(), value.data(), static_cast<std::uint32_t>(keys[i].size()),
+                   static_cast<std::uint32_t>(value.size())};
+    }
+    HUMMER_TRY(take({views_.get(), count}));
+    keys = keys.subspan(count);
+  }
+  return Status();
+}
+
 void RecordOutput::hand_on(std::span<const RecordView> records) {
   if (status_.ok()) status_ = take(records);
 }
 
 bool RecordOutput::make_room(std::string_view key, std::string_view value) {
   flush();
-  if (key.size() > most_text_bytes || value.size() > most_text_bytes) {
-    if (status_.ok()) {
-      status_ = Status(ErrorCode::limit_exceeded,
-                       fmt::format("a record has a key of {} and a value of {} bytes, and {} are "
-                                   "the most of each",
-                                   key.size(), value.size(), most_text_bytes));
-    }
+  if (Status size = check_size(key, value); !size.ok()) {
+    if (status_.ok()) status_ = std::move(size);
     return false;
   }
   if (key.size() + value.size() <= buffer_bytes) return true;

@@ -41,10 +41,17 @@ class CountFolder final : public StateFolder<CountFolder, Count> {
   }
 };
 
-// Counts keys; when the table is full, what is in it goes to `counts`. How often that was.
-std::size_t count(FoldTable& table, const std::vector<std::string>& keys, Counts& counts) {
-  std::vector<RecordView> views;
-  for (const std::string& key : keys) views.push_back(view_of(key));
+std::size_t fold(FoldTable& table, std::span<const RecordView> records) {
+  return table.fold(records);
+}
+std::size_t fold(FoldTable& table, std::span<const std::string_view> keys) {
+  return table.fold_keys(keys, "");
+}
+
+// Counts keys, given as records or by themselves; when the table is full, what is in it goes to
+// `counts`. How often that was.
+template <typename Key>
+std::size_t count(FoldTable& table, const std::vector<Key>& keys, Counts& counts) {
   std::size_t fills = 0;
   const auto hand_over = [&] {
     const std::size_t expected = counts.entries + table.size();
@@ -55,14 +62,20 @@ std::size_t count(FoldTable& table, const std::vector<std::string>& keys, Counts
     EXPECT_EQ(table.size(), 0U);
     ++fills;
   };
-  for (std::span<const RecordView> rest(views); !rest.empty();) {
+  for (std::span<const Key> rest(keys); !rest.empty();) {
     const auto part = rest.first(std::min<std::size_t>(rest.size(), 1'000));
-    const std::size_t folded = table.fold(part);
+    const std::size_t folded = fold(table, part);
     rest = rest.subspan(folded);
     if (folded < part.size()) hand_over();
   }
   hand_over();
   return fills;
+}
+
+std::vector<RecordView> records_of(const std::vector<std::string>& keys) {
+  std::vector<RecordView> records;
+  for (const std::string& key : keys) records.push_back(view_of(key));
+  return records;
 }
 
 std::map<std::string, std::uint64_t> model_of(const std::vector<std::string>& keys) {
@@ -83,10 +96,14 @@ TEST(StateTable, CountsWhateverRoomItHas) {
        {std::size_t{1} << 10, std::size_t{40} << 10, std::size_t{16} << 20}) {
     CountFolder folder;
     const auto table = folder.make_table(memory);
-    Counts counts;
-    const std::size_t fills = count(*table, keys, counts);
+    Counts counts, counts_of_keys;
+    const std::size_t fills = count(*table, records_of(keys), counts);
     EXPECT_EQ(counts.of, expected) << memory;
     EXPECT_EQ(fills > 1, memory < std::size_t{16} << 20) << memory;
+    EXPECT_EQ(
+        count(*table, std::vector<std::string_view>(keys.begin(), keys.end()), counts_of_keys),
+        fills);
+    EXPECT_EQ(counts_of_keys.of, expected) << memory;
   }
 }
 
@@ -98,7 +115,7 @@ TEST(StateTable, IsFullOnlyAtANewKey) {
   CountFolder folder;
   const auto table = folder.make_table(std::size_t{1} << 10);
   Counts counts;
-  EXPECT_GT(count(*table, keys, counts), 5U);
+  EXPECT_GT(count(*table, records_of(keys), counts), 5U);
   EXPECT_EQ(counts.of, model_of(keys));
   EXPECT_EQ(counts.entries, 4'000U);
 }
@@ -109,6 +126,8 @@ TEST(StateTable, AKeyThatIsTooLongIsFull) {
   const std::string key(5'000, 'x');
   const RecordView record = view_of(key);
   EXPECT_EQ(table->fold({&record, 1}), 0U);
+  const std::string_view view = key;
+  EXPECT_EQ(table->fold_keys({&view, 1}, ""), 0U);
   EXPECT_EQ(table->size(), 0U);
 }
 

@@ -60,4 +60,12 @@ Status CountedOutput::take(std::span<const RecordView> records) {
   return output_.status();
 }
 
+Status CountedOutput::take_keys(std::span<const std::string_view> keys, std::string_view value) {
+  records_ += keys.size();
+  bytes_ += keys.size() * value.size();
+  for (const std::string_view key : keys) bytes_ += key.size();
+  output_.emit_keys(keys, value);
+  return output_.status();
+}
+
 }  // namespace hummer::batch

@@ -77,6 +77,7 @@ class CountedOutput final : public MapOutput {
 
  protected:
   Status take(std::span<const RecordView> records) override;
+  Status take_keys(std::span<const std::string_view> keys, std::string_view value) override;
 
  private:
   RecordOutput& output_;

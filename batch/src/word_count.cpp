@@ -47,11 +47,6 @@ DecimalText::DecimalText(std::uint64_t number)
     : size_(static_cast<std::size_t>(std::to_chars(digits_, digits_ + sizeof digits_, number).ptr -
                                      digits_)) {}
 
-WordMapper::WordMapper() {
-  const std::string_view count = one_.view();
-  records_.fill({nullptr, count.data(), 0, static_cast<std::uint32_t>(count.size())});
-}
-
 Status WordMapper::map(std::span<const RecordView> lines, MapOutput& output) {
   words_ = 0;
   while (!lines.empty()) {
@@ -80,12 +75,7 @@ void WordMapper::split(std::string_view text, MapOutput& output) {
 }
 
 void WordMapper::emit(MapOutput& output) {
-  const auto records = std::span(records_).first(std::exchange(words_, 0));
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    records[i].key_data = found_[i].data();
-    records[i].key_bytes = static_cast<std::uint32_t>(found_[i].size());
-  }
-  output.emit_all(records);
+  output.emit_keys(std::span(found_).first(std::exchange(words_, 0)), one_.view());
 }
 
 Status SumCombiner::combine(GroupReader& group, RecordBuffer& out) {

@@ -30,9 +30,6 @@ class CountBytes {
 // Words go out as views of their lines.
 class WordMapper final : public Mapper {
  public:
-  WordMapper();
-  WordMapper(const WordMapper&) = delete;
-  WordMapper& operator=(const WordMapper&) = delete;
   Status map(std::span<const RecordView> lines, MapOutput& output) override;
 
  private:
@@ -42,7 +39,6 @@ class WordMapper final : public Mapper {
   static constexpr std::size_t words_at_once = 512;
   const CountBytes one_{1};
   std::array<std::string_view, words_at_once> found_;
-  std::array<RecordView, words_at_once> records_;  // of those; each has the same value
   std::size_t words_ = 0;
 };
 

@@ -58,6 +58,8 @@ class FoldTable {
   // it is full, and the next one's key is new; it is to be emitted and cleared. It is empty then:
   // the key is larger than all of its memory.
   virtual std::size_t fold(std::span<const RecordView> records) = 0;
+  // The same of records that have these keys, and all this value.
+  virtual std::size_t fold_keys(std::span<const std::string_view> keys, std::string_view value) = 0;
   virtual std::size_t size() const = 0;
   // What a reduce task can fold again, of all keys.
   virtual void emit(RecordOutput& output) = 0;
@@ -82,24 +84,29 @@ class StateTable final : public FoldTable {
 
   std::size_t fold(std::span<const RecordView> records) override {
     std::array<std::string_view, group_records> keys;
-    std::size_t folded = 0;
-    while (folded < records.size()) {
-      const auto rest = records.subspan(folded);
-      const std::size_t count = take_keys(rest, keys);
-      if (count == 0) {
-        if (table_.find(rest.front().key()) == nullptr) break;
-        folder_.fold_record(*table_.find_or_add(rest.front().key()).first, rest.front());
-        ++folded;
-        continue;
-      }
-      table_.update_views(std::span(keys).first(count),
-                          [&](State& state, bool is_new, std::size_t i) {
-                            if (is_new) state = State();
-                            folder_.fold_record(state, rest[i]);
-                          });
+    for (std::size_t folded = 0; folded < records.size();) {
+      const auto rest =
+          records.subspan(folded).first(std::min(records.size() - folded, group_records));
+      for (std::size_t i = 0; i < rest.size(); ++i) keys[i] = rest[i].key();
+      const std::size_t count =
+          fold_group(std::span(keys).first(rest.size()), [rest](std::size_t i) { return rest[i]; });
+      if (count == 0) return folded;
       folded += count;
     }
-    return folded;
+    return records.size();
+  }
+
+  std::size_t fold_keys(std::span<const std::string_view> keys, std::string_view value) override {
+    for (std::size_t folded = 0; folded < keys.size();) {
+      const auto rest = keys.subspan(folded).first(std::min(keys.size() - folded, group_records));
+      const std::size_t count = fold_group(rest, [rest, value](std::size_t i) {
+        return RecordView{rest[i].data(), value.data(), static_cast<std::uint32_t>(rest[i].size()),
+                          static_cast<std::uint32_t>(value.size())};
+      });
+      if (count == 0) return folded;
+      folded += count;
+    }
+    return keys.size();
   }
 
   std::size_t size() const override { return table_.size(); }
@@ -125,23 +132,37 @@ class StateTable final : public FoldTable {
  private:
   static constexpr std::size_t group_records = TextKeys::capacity;
   static constexpr std::size_t longest_flat_key = 32;  // longer ones have memory of their own
+  static constexpr std::size_t longest_key = std::size_t{1} << 31;
 
-  // The keys of the next records, as many as can be folded whatever their keys are: how many; 0: it
-  // is full.
-  std::size_t take_keys(std::span<const RecordView> records,
-                        std::array<std::string_view, group_records>& keys) const {
-    std::size_t count = std::min(records.size(), group_records);
-    std::uint32_t longest = 0;  // or more: lengths are put together bit by bit
-    for (std::size_t i = 0; i < count; ++i) {
-      keys[i] = records[i].key();
-      longest |= records[i].key_bytes;
+  // Folds as many of the records, from the first on, as have room whatever their keys are: how
+  // many; 0: it is full, and the first one's key is new.
+  template <typename RecordOf>
+  std::size_t fold_group(std::span<const std::string_view> keys, RecordOf record_of) {
+    const std::size_t count = with_room(keys);
+    if (count == 0) {
+      if (keys.front().size() > longest_key || table_.find(keys.front()) == nullptr) return 0;
+      folder_.fold_record(*table_.find_or_add(keys.front()).first, record_of(0));
+      return 1;
     }
+    // By value, so that the loop has what it needs one load away.
+    table_.update_views(keys.first(count),
+                        [&folder = folder_, record_of](State& state, bool is_new, std::size_t i) {
+                          if (is_new) state = State();
+                          folder.fold_record(state, record_of(i));
+                        });
+    return count;
+  }
+
+  std::size_t with_room(std::span<const std::string_view> keys) const {
+    std::size_t longest = 0;  // or more: lengths are put together bit by bit
+    for (const std::string_view key : keys) longest |= key.size();
+    std::size_t count = keys.size();
     for (; count > 0; count /= 2) {
       std::size_t long_bytes = 0;
       for (std::size_t i = 0; longest > longest_flat_key && i < count; ++i) {
         long_bytes += keys[i].size() > longest_flat_key ? keys[i].size() : 0;
       }
-      if (long_bytes > memory_bytes_) continue;
+      if (long_bytes > std::min(memory_bytes_, longest_key)) continue;
       if (table_.empty() || !table_.at_limit(memory_bytes_ - long_bytes)) break;
     }
     return count;

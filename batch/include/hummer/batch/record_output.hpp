@@ -2,6 +2,7 @@
 //
 //   output.emit(word, one);                    // copied
 //   output.emit_all(records);                  // as they are, by the span, without copying them
+//   output.emit_keys(words, one);              // so many records, which all have this value
 //
 // emit() appends to a buffer of its own, which is handed on when it is full: partitioner and
 // collector (of a mapper), or the writer (of a reducer), take it in a loop of theirs. So a record
@@ -54,6 +55,8 @@ class RecordOutput {
     flush();
     if (!records.empty()) hand_on(records);
   }
+  // The same of records that have these keys, and all the same value.
+  void emit_keys(std::span<const std::string_view> keys, std::string_view value);
 
   // Hands on what is in the buffer.
   void flush();
@@ -62,6 +65,8 @@ class RecordOutput {
 
  protected:
   virtual Status take(std::span<const RecordView> records) = 0;
+  // For one that has a use for keys alone; else they are taken as records.
+  virtual Status take_keys(std::span<const std::string_view> keys, std::string_view value);
 
  private:
   static constexpr std::size_t buffer_bytes = std::size_t{64} << 10;
