@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 namespace hummer::batch::crc32_test {
 namespace {
@@ -18,7 +19,11 @@ TEST(Crc32, IsTheOneOfTheStandard) {
 
 TEST(Crc32, IsThatOfZlibAtEveryLengthAndPlace) {
   std::mt19937 random(1);
-  for (std::size_t size = 0; size < 700; ++size) {
+  std::vector<Crc32Form> forms;
+  for (const Crc32Form form : {Crc32Form::zlib, Crc32Form::folded, Crc32Form::folded_widely}) {
+    if (form <= best_crc32_form()) forms.push_back(form);
+  }
+  for (std::size_t size = 0; size < 1'400; ++size) {
     for (const std::size_t offset : {0, 1, 7, 15}) {
       // In a place of that size, so that a read past it is seen.
       const auto place = std::make_unique<char[]>(offset + size);
@@ -28,6 +33,10 @@ TEST(Crc32, IsThatOfZlibAtEveryLengthAndPlace) {
       const auto expected = static_cast<std::uint32_t>(
           crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
       EXPECT_EQ(crc32_after(before, bytes), expected) << size << ' ' << offset;
+      for (const Crc32Form form : forms) {
+        EXPECT_EQ(crc32_after(before, bytes, form), expected)
+            << size << ' ' << offset << ' ' << static_cast<int>(form);
+      }
     }
   }
 }

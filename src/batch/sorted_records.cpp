@@ -8,8 +8,8 @@ namespace {
 
 // In a span: their records, which are fetched here, still lie in a core's first cache when they are
 // read.
-constexpr std::size_t most_views = 64;
-constexpr std::size_t fetched_ahead = 24;  // records
+constexpr std::size_t most_views = 16;
+constexpr std::size_t fetched_ahead = 8;  // records
 // Of each at least its first two cache lines, and that of its last byte if it is as long as the one
 // before, and this long at most.
 constexpr std::size_t most_fetched_bytes = 192;
