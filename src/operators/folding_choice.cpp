@@ -9,7 +9,7 @@ namespace hummer {
 FoldingChoice::FoldingChoice(Folding rule)
     : rule_(rule),
       folds_(rule != Folding::off),
-      due_at_(rule == Folding::automatic ? look_records : no_look) {}
+      due_at_(rule == Folding::automatic ? early_look_records : no_look) {}
 
 void FoldingChoice::open() const {
   for (const Counter* counter :
@@ -34,8 +34,10 @@ void FoldingChoice::pass(std::uint64_t records) {
 
 bool FoldingChoice::ends_epoch(std::uint64_t parts) {
   if (probe_ == Probe::brief) return true;
-  due_at_ = no_look;  // once per epoch
-  return static_cast<double>(parts) > hopeless * static_cast<double>(held_);
+  const bool is_early = held_ < look_records;
+  due_at_ = is_early ? look_records : no_look;
+  return static_cast<double>(parts) >
+         (is_early ? hopeless_early : hopeless) * static_cast<double>(held_);
 }
 
 void FoldingChoice::hand_on(std::uint64_t records, std::uint64_t parts) {
@@ -45,8 +47,8 @@ void FoldingChoice::hand_on(std::uint64_t records, std::uint64_t parts) {
   parts_ += parts;
   shown_.parts.add(parts);
   if (parts > 0) (probe_ == Probe::none ? shown_.epochs_folded : shown_.epochs_probed).add();
-  if (rule_ != Folding::automatic) return;
-  if (probe_ != Probe::brief) due_at_ = look_records;
+  if (rule_ != Folding::automatic || records == 0) return;
+  if (probe_ != Probe::brief) due_at_ = early_look_records;
   if (records_ < judged_records) return;
   const double share = static_cast<double>(parts_) / static_cast<double>(records_);
   shown_.parts_per_record.set(share);
@@ -63,16 +65,11 @@ void FoldingChoice::hand_on(std::uint64_t records, std::uint64_t parts) {
   }
 }
 
-void FoldingChoice::hand_on_shared(std::uint64_t parts) const {
-  shown_.parts.add(parts);
-  shown_.epochs_folded.add();
-}
-
 void FoldingChoice::begin_to_fold(Probe probe) {
   folds_ = true;
   if (probe == Probe::none) shown_.folds.set(1);  // a probe is no choice yet
   probe_ = probe;
-  due_at_ = probe == Probe::brief ? probe_records : look_records;
+  due_at_ = probe == Probe::brief ? probe_records : early_look_records;
 }
 
 void FoldingChoice::begin_to_pass() {

@@ -55,15 +55,22 @@ TEST(FoldingChoice, WhatIsForcedStays) {
 
 TEST(FoldingChoice, AnEpochWithHardlyARepeatedKeyEndsEarly) {
   Choice choice;
-  choice.fold(Choice::look_records - 1);
+  choice.fold(Choice::early_look_records - 1);
   EXPECT_FALSE(choice.is_due());
   choice.fold(1);
   ASSERT_TRUE(choice.is_due());
-  EXPECT_TRUE(choice.ends_epoch(Choice::look_records * 9 / 10));
+  EXPECT_TRUE(choice.ends_epoch(Choice::early_look_records * 99 / 100));
+  Choice later;
+  later.fold(Choice::early_look_records);
+  EXPECT_FALSE(later.ends_epoch(Choice::early_look_records * 95 / 100));
+  EXPECT_FALSE(later.is_due());
+  later.fold(Choice::look_records - Choice::early_look_records);
+  ASSERT_TRUE(later.is_due());
+  EXPECT_TRUE(later.ends_epoch(Choice::look_records * 9 / 10));
   Choice other;
   other.fold(Choice::look_records);
   EXPECT_FALSE(other.ends_epoch(Choice::look_records / 2));
-  EXPECT_FALSE(other.is_due()) << "once per epoch";
+  EXPECT_FALSE(other.is_due()) << "twice per epoch";
 }
 
 TEST(FoldingChoice, AProbeFindsThatKeysRepeatAgain) {
@@ -161,12 +168,54 @@ constexpr std::uint32_t most_in_batch = 2'000;
 constexpr std::uint64_t first_fresh_key = 1'000;
 constexpr std::uint64_t most_keys = first_fresh_key + batches * std::uint64_t{most_in_batch};
 
+// A slot in which the merge half has joined the partial one.
+class SlotOfPair final : public FakeOperatorContext {
+ public:
+  using Pair = CoLocatedState<std::uint64_t, std::uint64_t>;
+
+  SlotOfPair(int subtask, std::size_t memory_bytes)
+      : FakeOperatorContext(
+            {.subtask = subtask, .parallelism = 3, .memory_limit_bytes = memory_bytes}) {
+    pair->merge_joined = true;
+  }
+  std::shared_ptr<void> slot_local(const std::string&,
+                                   const std::function<std::shared_ptr<void>()>&) override {
+    return pair;
+  }
+
+  const std::shared_ptr<Pair> pair = std::make_shared<Pair>();
+};
+
+struct NothingElse {
+  void come(std::uint64_t /*record*/, Counts& /*expected*/) const {}
+  void add_to(Counts& /*seen*/) const {}
+};
+
+// What the common table has, into which the merge half adds what comes from others.
+struct CommonTable {
+  SlotOfPair& slot;
+
+  void come(std::uint64_t key, Counts& expected) const {
+    if (!slot.pair->owns(key, slot) || slot.pair->outgrown) return;
+    ASSERT_FALSE(slot.pair->handing_on);
+    ++*slot.pair->table.find_or_add(key).first;
+    ++expected[key];
+  }
+  void add_to(Counts& seen) const {
+    slot.pair->table.scan(0, [&](std::uint64_t key, std::uint64_t count) {
+      EXPECT_TRUE(slot.pair->owns(key, slot) || slot.pair->partial_ended) << key;
+      if (slot.pair->owns(key, slot)) seen.at(key) += static_cast<std::uint32_t>(count);
+      return true;
+    });
+  }
+};
+
 // Keys repeat in some stretches, and in others not; with each batch the output may have room for
 // any number of records, and now and then an epoch ends.
-template <typename Op, typename KeyOfPart>
-void expect_all_counted(Op& op, std::uint64_t seed, KeyOfPart key_of_part, bool timed) {
+template <typename Op, typename KeyOfPart, typename Beside = NothingElse>
+void expect_all_counted(Op& op, std::uint64_t seed, KeyOfPart key_of_part, bool timed,
+                        FakeOperatorContext& context, Beside beside = {}) {
   std::mt19937_64 random(seed);
-  FakeOperatorContext context;
   const detail::UserMetrics& metrics = context.user_metrics();
   const detail::MetricsScope scope(&context.user_metrics());
   std::uint64_t records = 0, emitted = 0;
@@ -207,14 +256,18 @@ void expect_all_counted(Op& op, std::uint64_t seed, KeyOfPart key_of_part, bool 
     in.set_size(size);
     records += size;
     complete([&] { return op.process(in, out); });
+    for (int i = 0; i < 3; ++i) beside.come(random() % first_fresh_key, expected);
     now += size / 100;
     if (random() % 8 == 0) complete([&] { return op.watermark(now, out); });
     if (random() % 200 == 0) {
       complete([&] { return op.flush(out); });
-      ASSERT_TRUE(seen == expected) << "behind a barrier, seed " << seed;
+      Counts all = seen;
+      beside.add_to(all);
+      ASSERT_TRUE(all == expected) << "behind a barrier, seed " << seed;
     }
   }
   complete([&] { return op.end(out); });
+  beside.add_to(seen);
   EXPECT_TRUE(seen == expected) << "seed " << seed;
   const std::uint64_t folded = counted(metrics, detail::records_folded);
   const std::uint64_t passed = counted(metrics, detail::records_passed);
@@ -235,7 +288,22 @@ TEST(PartialAggregateOperator, CountsAllWhereTheChoiceChanges) {
     PartialAggregateOperator<std::uint64_t, std::uint64_t, Identity, CountAggregate> op(
         identity, CountAggregate(),
         PartialAggregateOptions{.limit_bytes = 1 << 20, .pair_name = {}});
-    expect_all_counted(op, seed, EmittedAs<Part>{}, false);
+    FakeOperatorContext context;
+    expect_all_counted(op, seed, EmittedAs<Part>{}, false, context);
+  }
+}
+
+TEST(PartialAggregateOperator, CountsAllBesideACommonTableWhereTheChoiceChanges) {
+  for (std::uint64_t seed = 0; seed < drawn_cases(6); ++seed) {
+    // It is divided since it is large, or since keys hardly repeat.
+    const std::size_t limit = seed % 2 == 0 ? std::size_t{64} << 20 : std::size_t{1} << 20;
+    PartialAggregateOperator<std::uint64_t, std::uint64_t, Identity, CountAggregate> op(
+        identity, CountAggregate(), {.limit_bytes = limit, .pair_name = "count"});
+    // With this limit it outgrows its room later.
+    const std::size_t memory_bytes = seed % 3 == 2 ? std::size_t{48} << 20 : 0;
+    SlotOfPair slot(static_cast<int>(seed % 3), memory_bytes);
+    expect_all_counted(op, seed, EmittedAs<Part>{}, false, slot, CommonTable{slot});
+    EXPECT_EQ(slot.pair->outgrown, memory_bytes > 0) << seed;
   }
 }
 
@@ -245,7 +313,9 @@ TEST(PartialWindowOperator, CountsAllWhereTheChoiceChanges) {
     const std::size_t limit = seed % 2 == 0 ? std::size_t{64} << 20 : std::size_t{1} << 20;
     PartialWindowOperator<std::uint64_t, std::uint64_t, Identity, CountAggregate> op(
         identity, TumblingWindows::of(1'000), CountAggregate(), limit);
-    expect_all_counted(op, seed, EmittedAs<SlicePartial<std::uint64_t, std::uint64_t>>{}, true);
+    FakeOperatorContext context;
+    expect_all_counted(op, seed, EmittedAs<SlicePartial<std::uint64_t, std::uint64_t>>{}, true,
+                       context);
   }
 }
 

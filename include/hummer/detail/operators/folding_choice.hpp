@@ -38,11 +38,13 @@ class FoldingChoice {
  public:
   // Parts per record.
   static constexpr double pass_above = 0.5;
-  static constexpr double fold_below = 0.4;  // by a probe
-  static constexpr double hopeless = 0.85;   // within an epoch, after look_records
+  static constexpr double fold_below = 0.4;        // by a probe
+  static constexpr double hopeless = 0.85;         // within an epoch, after look_records, ...
+  static constexpr double hopeless_early = 0.975;  // and after a quarter of them
   // Records.
   static constexpr std::uint64_t judged_records = 10'000;  // fewer say nothing
   static constexpr std::uint64_t look_records = 512 << 10;
+  static constexpr std::uint64_t early_look_records = look_records / 4;
   static constexpr std::uint64_t probe_records = 64 << 10;
   static constexpr std::uint64_t first_interval = 1 << 20;
   static constexpr std::uint64_t longest_interval = 16 << 20;
@@ -70,9 +72,12 @@ class FoldingChoice {
   // All that was folded.
   void end_epoch(std::uint64_t parts) { hand_on(held_, parts); }
 
-  // Where folding is no choice, since the halves share a table: only counts.
-  void fold_shared(std::uint64_t records) const { shown_.records_folded.add(records); }
-  void hand_on_shared(std::uint64_t parts) const;
+  // Where the halves share a table, which keeps own keys: of the records, so many are handed on as
+  // parts one day.
+  void fold_shared(std::uint64_t records, std::uint64_t of_others) {
+    held_ += of_others;
+    shown_.records_folded.add(records);
+  }
 
  private:
   enum class Probe : std::uint8_t { none, brief, whole };

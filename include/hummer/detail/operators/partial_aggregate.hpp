@@ -8,14 +8,17 @@
 //   - where the stream does not end: `epoch_ms` after its first record, or as soon
 //     as input pauses while the table is small.
 // It keeps nothing beyond an epoch's end, so it has nothing to save. Where the merge
-// half runs in the same slot both use one table: see co_located_state.hpp. Where they don't, and
-// keys hardly repeat within an epoch, records pass, each as a part of its own (FoldingChoice).
+// half runs in the same slot both use one table: see co_located_state.hpp. Where keys hardly repeat
+// within an epoch records pass, each as a part of its own (FoldingChoice); where both use one table
+// those of the slot's own keys go on into it, and only those of others pass. So it is when the
+// common table becomes large; then those of others are folded in a table of their own.
 #pragma once
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <hummer/detail/operators/batch_run.hpp>
 #include <hummer/detail/operators/emit_keyed.hpp>
@@ -37,6 +40,7 @@ struct PartialAggregateOptions {
 template <typename In, typename K, typename KeyOf, typename Aggregate>
 class PartialAggregateOperator final : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
+  using Table = AccumulatorTable<K, Accumulator>;
   using State = CoLocatedState<K, Accumulator>;
 
  public:
@@ -64,15 +68,14 @@ class PartialAggregateOperator final : public Operator {
     if (emitting_) {
       if (const OperatorResult answer = emit(out); answer != OperatorResult::done) return answer;
     }
+    if (divided_) return divide(in, out);
     if (!choice_.folds()) return pass(in, out);
     const auto records = in.values<In>();
     const std::size_t first = in.position();
-    AccumulatorTable<K, Accumulator>& table = state_->table;
+    Table& table = state_->table;
     RecordInHand in_hand(in);
     const auto add = [&](Accumulator& accumulator, bool is_new, std::size_t i) {
-      constexpr bool safe = noexcept(aggregate_.add(accumulator, is_new, records[first + i]));
-      in_hand.set_unless<safe>(first + i);
-      aggregate_.add(accumulator, is_new, records[first + i]);
+      add_record(accumulator, is_new, records, first + i, in_hand);
     };
     if constexpr (std::is_same_v<In, std::string_view> && std::is_same_v<K, In> &&
                   std::is_same_v<KeyOf, Identity>) {
@@ -87,25 +90,23 @@ class PartialAggregateOperator final : public Operator {
           add);
     }
     in_hand.set(records.size());
+    const std::size_t count = records.size() - first;
     if (shares_table()) {
-      choice_.fold_shared(records.size() - first);
+      choice_.fold_shared(count, share_of_others(count));
     } else {
-      choice_.fold(records.size() - first);
+      choice_.fold(count);
     }
-    if (!options_.hold_until_end && !timer_set_) {
-      timer_set_ = true;
-      context().call_at(context().now() + options_.epoch_ms * 1'000'000);
-    }
+    begin_epoch();
     (void)memory_.set(table.memory_bytes());  // whatever the others hold: it can't do with less
     // The batch is taken: what is emitted now belongs to it, and the next call starts empty.
-    const bool ends = !shares_table() && choice_.is_due() && choice_.ends_epoch(table.size());
+    const bool ends = choice_.is_due() && choice_.ends_epoch(parts_held());
     if (ends || table.at_limit(limit_bytes_)) return emit(out);
     return OperatorResult::done;
   }
 
   OperatorResult idle(Output& out) override {
-    if (options_.hold_until_end || state_->table.empty() ||
-        state_->table.memory_bytes() > small_bytes) {
+    const Table& held = divided_ ? other_keys_ : state_->table;
+    if (options_.hold_until_end || held.empty() || held.memory_bytes() > small_bytes) {
       return OperatorResult::done;
     }
     return emit(out);
@@ -127,9 +128,35 @@ class PartialAggregateOperator final : public Operator {
   static constexpr std::size_t small_bytes = 256 << 10;
   static constexpr std::size_t room_for_deltas = 8192;  // keys of each length
 
-  // With the merge half. Then records are always folded, unless that is forbidden: its own keys are
-  // where they belong, and an epoch that ended early would copy them.
+  // With the merge half.
   bool shares_table() const { return state_->merge_joined && !state_->outgrown; }
+  // Of so many records, or keys, about how many other subtasks own.
+  std::size_t share_of_others(std::size_t count) const {
+    const auto subtasks = static_cast<std::size_t>(context().parallelism());
+    return count - count / subtasks;
+  }
+  // To be handed on. Of a common table only its new keys are; what has come from others meanwhile
+  // counts, too.
+  std::size_t parts_held() const {
+    const std::size_t keys = state_->table.size();
+    return shares_table() ? share_of_others(keys - std::min(keys, keys_before_)) : keys;
+  }
+  void begin_epoch() {
+    if (options_.hold_until_end || timer_set_) return;
+    timer_set_ = true;
+    context().call_at(context().now() + options_.epoch_ms * 1'000'000);
+  }
+  void add_record(Accumulator& accumulator, bool is_new, std::span<const In> records,
+                  std::size_t at, RecordInHand& in_hand) {
+    constexpr bool safe = noexcept(aggregate_.add(accumulator, is_new, records[at]));
+    in_hand.set_unless<safe>(at);
+    aggregate_.add(accumulator, is_new, records[at]);
+  }
+  void pass_record(const K& key, const In& record, Collector<KeyValue<K, Accumulator>>& out) {
+    Accumulator accumulator{};
+    aggregate_.add(accumulator, true, record);
+    out(KeyValue<K, Accumulator>{key_for_output(key, out), std::move(accumulator)});
+  }
 
   // Each record as a part of its own.
   OperatorResult pass(Batch& in, Output& out) {
@@ -140,10 +167,7 @@ class PartialAggregateOperator final : public Operator {
       auto collector = out.collector<KeyValue<K, Accumulator>>();
       for (std::size_t i = run.first; i < run.first + run.count; ++i) {
         in_hand.set(i);
-        Accumulator accumulator{};
-        aggregate_.add(accumulator, true, records[i]);
-        collector(KeyValue<K, Accumulator>{key_for_output(keys_.take(0, records[i]), collector),
-                                           std::move(accumulator)});
+        pass_record(keys_.take(0, records[i]), records[i], collector);
       }
     }
     in_hand.set(run.first + run.count);
@@ -151,7 +175,90 @@ class PartialAggregateOperator final : public Operator {
     return run.first + run.count == records.size() ? OperatorResult::done : OperatorResult::more;
   }
 
+  // Records of own keys go into the common table, those of others pass or are folded by themselves.
+  OperatorResult divide(Batch& in, Output& out) {
+    const auto records = in.values<In>();
+    const BatchRun run = next_run(in, out.batch(), out.soft_limit());
+    const std::span<const In> taken = records.subspan(run.first, run.count);
+    RecordInHand in_hand(in);
+    const auto [own, others] = find_owners(taken, run.first, in_hand);
+    fold_some(state_->table, own, taken, run.first, in_hand);
+    choice_.fold_shared(own.size(), 0);
+    if (choice_.folds()) {
+      fold_some(other_keys_, others, taken, run.first, in_hand);
+      choice_.fold(others.size());
+      begin_epoch();
+    } else {
+      auto collector = out.collector<KeyValue<K, Accumulator>>();
+      for (const std::uint32_t i : others) {
+        in_hand.set(run.first + i);
+        pass_record(keys_.taken(i, taken[i]), taken[i], collector);
+      }
+      choice_.pass(others.size());
+    }
+    const std::size_t next = run.first + run.count;
+    in_hand.set(next);
+    (void)memory_.set(state_->table.memory_bytes() + other_keys_.memory_bytes());
+    const bool ends = choice_.is_due() && choice_.ends_epoch(other_keys_.size());
+    if (ends || other_keys_.at_limit(limit_bytes_) || state_->table.at_limit(most_paired_bytes_)) {
+      if (const OperatorResult answer = emit(out); answer != OperatorResult::done) return answer;
+    }
+    return next == records.size() ? OperatorResult::done : OperatorResult::more;
+  }
+  struct Divided {
+    std::span<const std::uint32_t> own;
+    std::span<const std::uint32_t> others;
+  };
+  // No core foresees whose a key is, so each number is written to both, and counts in one.
+  Divided find_owners(std::span<const In> records, std::size_t first, RecordInHand& in_hand) {
+    own_records_.resize(std::max(own_records_.size(), records.size()));
+    other_records_.resize(own_records_.size());
+    std::uint32_t* const own = own_records_.data();
+    std::uint32_t* const others = other_records_.data();
+    const std::uint8_t* const is_owned = owned_groups_.data();
+    const std::uint32_t groups = state_->key_groups;
+    std::size_t owned = 0;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      in_hand.set(first + i);
+      const std::size_t group = key_group(key_hash(keys_.take(i, records[i])), groups);
+      own[owned] = static_cast<std::uint32_t>(i);
+      others[i - owned] = static_cast<std::uint32_t>(i);
+      owned += is_owned[group];
+    }
+    return {{own, owned}, {others, records.size() - owned}};
+  }
+  void fold_some(Table& table, std::span<const std::uint32_t> which, std::span<const In> records,
+                 std::size_t first, RecordInHand& in_hand) {
+    table.update(
+        which.size(), [&](std::size_t i) -> K { return keys_.taken(which[i], records[which[i]]); },
+        [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+          in_hand.set(first + which[i]);
+          aggregate_.add(accumulator, is_new, records[which[i]]);
+        });
+  }
+
+  // What others own, where the table has only own keys.
+  OperatorResult emit_of_others(Output& out) {
+    emitting_ = true;
+    const OperatorResult answer = emit_table<K, Accumulator>(
+        other_keys_, cursor_, out, [](const K&) { return true; },
+        [](const Accumulator& accumulator) { return accumulator; });
+    if (answer != OperatorResult::done) return answer;
+    emitting_ = false;
+    choice_.end_epoch(other_keys_.size());
+    other_keys_.clear();
+    if (ending_) {
+      state_->partial_ended = true;
+      (void)memory_.set(0);
+      return OperatorResult::done;
+    }
+    if (!state_->table.at_limit(most_paired_bytes_)) return OperatorResult::done;
+    divided_ = false;
+    return emit(out);
+  }
+
   OperatorResult emit(Output& out) {
+    if (divided_) return emit_of_others(out);
     if (!emitting_) {
       emitting_ = true;
       if (!ending_ && state_->table.at_limit(most_paired_bytes_)) state_->outgrown = true;
@@ -175,16 +282,19 @@ class PartialAggregateOperator final : public Operator {
     emitting_ = false;
     state_->handing_on = false;
     const std::uint64_t parts = std::exchange(parts_out_, 0);
-    if (paired_) choice_.hand_on_shared(parts);
+    choice_.end_epoch(parts);
     if (!paired_) {
-      choice_.end_epoch(parts);
       state_->table.clear();
     } else if (!ending_) {
       state_->table.set_dense(false);
-      state_->keep_owned(context());
-      // Its own keys stay: only what comes on top of them can be handed on.
-      limit_bytes_ =
-          std::max(limit_bytes_, std::min(2 * state_->table.memory_bytes(), most_paired_bytes_));
+      // An epoch of a large table is a scan of the own keys too, and leaves others out of it.
+      divided_ = !choice_.folds() || state_->table.at_limit(limit_bytes_);
+      Table rest = state_->keep_owned(context());
+      if (divided_) {
+        owned_groups_ = state_->owned_groups(context());
+        other_keys_ = std::move(rest);
+      }
+      keys_before_ = state_->table.size();
     } else {
       state_->partial_ended = true;  // the merge half passes over what it does not own
       (void)memory_.set(0);
@@ -198,6 +308,13 @@ class PartialAggregateOperator final : public Operator {
   MemoryUse memory_;
   std::shared_ptr<State> state_;
   FoldingChoice choice_{options_.folding};
+  // The common table has own keys only.
+  bool divided_ = false;
+  Table other_keys_;
+  std::vector<std::uint8_t> owned_groups_;  // 1: own
+  std::vector<std::uint32_t> own_records_;  // of a batch
+  std::vector<std::uint32_t> other_records_;
+  std::size_t keys_before_ = 0;  // of the common table, when the epoch began
   std::size_t cursor_ = 0;
   std::uint64_t parts_out_ = 0;  // of the emission in hand
   bool emitting_ = false;

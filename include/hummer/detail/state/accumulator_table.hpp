@@ -147,16 +147,18 @@ class AccumulatorTable final
     });
   }
 
-  // Drops the entries for which keep(key, accumulator) is false. Linear; holds both tables
-  // meanwhile.
+  // Drops the entries for which keep(key, accumulator) is false. Answers what it lay in till then,
+  // an empty table that has room. Linear; holds both tables.
   template <typename Keep>
-  void retain(Keep&& keep) {
+  AccumulatorTable retain(Keep&& keep) {
     AccumulatorTable kept;
     scan(0, [&](const K& key, const A& accumulator) {
       if (keep(key, accumulator)) *kept.find_or_add(key).first = accumulator;
       return true;
     });
-    *this = std::move(kept);
+    std::swap(*this, kept);
+    kept.clear();
+    return kept;
   }
 
   const KeyCodec& keys() const override { return key_codec<K>(); }

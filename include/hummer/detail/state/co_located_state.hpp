@@ -27,6 +27,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <hummer/detail/key_hash.hpp>
 #include <hummer/detail/state/accumulator_table.hpp>
@@ -50,9 +51,20 @@ struct CoLocatedState {
                                         key_groups)) == context.subtask();
   }
 
-  // Drops the keys that other subtasks own.
-  void keep_owned(const OperatorContext& context) {
-    table.retain([&](const K& key, const A&) { return owns(key, context); });
+  // By key group: 1, it owns the keys of it.
+  std::vector<std::uint8_t> owned_groups(const OperatorContext& context) const {
+    std::vector<std::uint8_t> owned(key_groups);
+    for (std::uint32_t group = 0; group < key_groups; ++group) {
+      const auto owner = static_cast<int>(
+          group_owner(group, static_cast<std::uint32_t>(context.parallelism()), key_groups));
+      owned[group] = owner == context.subtask() ? 1 : 0;
+    }
+    return owned;
+  }
+
+  // Drops the keys that other subtasks own; what they lay in.
+  AccumulatorTable<K, A> keep_owned(const OperatorContext& context) {
+    return table.retain([&](const K& key, const A&) { return owns(key, context); });
   }
 
   // The pair's state, or one of its own for an empty name.

@@ -18,7 +18,7 @@
 
 namespace hummer {
 
-class FakeOperatorContext final : public ConnectorContext {
+class FakeOperatorContext : public ConnectorContext {
  public:
   struct Place {
     std::string name = "operator under test";
