@@ -246,15 +246,18 @@ class PartialAggregateOperator final : public Operator {
     if (answer != OperatorResult::done) return answer;
     emitting_ = false;
     choice_.end_epoch(other_keys_.size());
-    other_keys_.clear();
-    if (ending_) {
-      state_->partial_ended = true;
-      (void)memory_.set(0);
+    if (!ending_ && !state_->table.at_limit(most_paired_bytes_)) {
+      other_keys_.clear();
       return OperatorResult::done;
     }
-    if (!state_->table.at_limit(most_paired_bytes_)) return OperatorResult::done;
-    divided_ = false;
-    return emit(out);
+    other_keys_ = {};
+    if (!ending_) {
+      divided_ = false;
+      return emit(out);
+    }
+    state_->partial_ended = true;
+    (void)memory_.set(0);
+    return OperatorResult::done;
   }
 
   OperatorResult emit(Output& out) {
