@@ -8,14 +8,13 @@
 namespace hummer::batch {
 namespace {
 
-constexpr std::size_t most_text_bytes = std::size_t{1} << 31;  // of a key, and of a value
-
 Status check_size(std::string_view key, std::string_view value) {
-  if (key.size() <= most_text_bytes && value.size() <= most_text_bytes) return Status();
+  constexpr std::size_t most = RecordOutput::most_text_bytes;
+  if (key.size() <= most && value.size() <= most) return Status();
   return Status(ErrorCode::limit_exceeded,
                 fmt::format("a record has a key of {} and a value of {} bytes, and {} are the most "
                             "of each",
-                            key.size(), value.size(), most_text_bytes));
+                            key.size(), value.size(), most));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <hummer/detail/testing/fake_operator_context.hpp>
 
 #include "base/metric_sample.hpp"
+#include "operators/slot_of_pair_for_test.hpp"
 #include "support/drawn_cases.hpp"
 
 namespace hummer::folding_choice_test {
@@ -168,23 +169,7 @@ constexpr std::uint32_t most_in_batch = 2'000;
 constexpr std::uint64_t first_fresh_key = 1'000;
 constexpr std::uint64_t most_keys = first_fresh_key + batches * std::uint64_t{most_in_batch};
 
-// A slot in which the merge half has joined the partial one.
-class SlotOfPair final : public FakeOperatorContext {
- public:
-  using Pair = CoLocatedState<std::uint64_t, std::uint64_t>;
-
-  SlotOfPair(int subtask, std::size_t memory_bytes)
-      : FakeOperatorContext(
-            {.subtask = subtask, .parallelism = 3, .memory_limit_bytes = memory_bytes}) {
-    pair->merge_joined = true;
-  }
-  std::shared_ptr<void> slot_local(const std::string&,
-                                   const std::function<std::shared_ptr<void>()>&) override {
-    return pair;
-  }
-
-  const std::shared_ptr<Pair> pair = std::make_shared<Pair>();
-};
+using Slot = SlotOfPair<std::uint64_t, std::uint64_t>;
 
 struct NothingElse {
   void come(std::uint64_t /*record*/, Counts& /*expected*/) const {}
@@ -193,7 +178,7 @@ struct NothingElse {
 
 // What the common table has, into which the merge half adds what comes from others.
 struct CommonTable {
-  SlotOfPair& slot;
+  Slot& slot;
 
   void come(std::uint64_t key, Counts& expected) const {
     if (!slot.pair->owns(key, slot) || slot.pair->outgrown) return;
@@ -301,7 +286,9 @@ TEST(PartialAggregateOperator, CountsAllBesideACommonTableWhereTheChoiceChanges)
         identity, CountAggregate(), {.limit_bytes = limit, .pair_name = "count"});
     // With this limit it outgrows its room later.
     const std::size_t memory_bytes = seed % 3 == 2 ? std::size_t{48} << 20 : 0;
-    SlotOfPair slot(static_cast<int>(seed % 3), memory_bytes);
+    Slot slot({.subtask = static_cast<int>(seed % 3),
+               .parallelism = 3,
+               .memory_limit_bytes = memory_bytes});
     expect_all_counted(op, seed, EmittedAs<Part>{}, false, slot, CommonTable{slot});
     EXPECT_EQ(slot.pair->outgrown, memory_bytes > 0) << seed;
   }

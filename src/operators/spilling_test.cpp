@@ -2,15 +2,14 @@
 // random runs against a map, and on disks that fail.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <map>
 #include <optional>
 
-#include <hummer/detail/connector_context.hpp>
 #include <hummer/detail/operators/keyed_process.hpp>
 #include <hummer/identity.hpp>
 #include <hummer/testing/operator_harness.hpp>
 
+#include "operators/slot_of_pair_for_test.hpp"
 #include "operators/spilling_test_rig.hpp"
 #include "support/drawn_cases.hpp"
 #include "support/expect_ok.hpp"
@@ -32,34 +31,9 @@ auto sorted_by_key(std::vector<T> values) {
   return values;
 }
 
-// A slot in which the merge half has joined the partial one.
-class SlotOfPair final : public ConnectorContext {
- public:
-  using Pair = CoLocatedState<std::uint32_t, std::int64_t>;
-
-  explicit SlotOfPair(std::size_t limit_bytes)
-      : ConnectorContext(
-            {.name = "count",
-             .memory = MemoryAccount::make_root("the test", limit_bytes)->make_child("count")}) {
-    pair->merge_joined = true;
-  }
-  std::shared_ptr<void> slot_local(const std::string&,
-                                   const std::function<std::shared_ptr<void>()>&) override {
-    return pair;
-  }
-  std::int64_t now() const override { return 0; }
-  void call_at(std::int64_t) override {}
-  void wake() override {}
-  Platform& platform() override { std::abort(); }
-  Executor& executor() override { std::abort(); }
-  WakeEvent& wake_event() override { std::abort(); }
-
-  std::shared_ptr<Pair> pair = std::make_shared<Pair>();
-};
-
 TEST(SpillingPartialAggregate, HandsACommonTableOnThatHasOutgrownItsRoom) {
   constexpr std::size_t limit = 40'000;
-  SlotOfPair slot(limit);
+  SlotOfPair<std::uint32_t, std::int64_t> slot({.memory_limit_bytes = limit});
   PartialAggregateOperator<Number, std::uint32_t, decltype(key_of_number), Sum> partial(
       key_of_number, Sum{value_of_number}, {.pair_name = "count"});
   partial.set_context(slot);

@@ -132,7 +132,6 @@ class StateTable final : public FoldTable {
  private:
   static constexpr std::size_t group_records = TextKeys::capacity;
   static constexpr std::size_t longest_flat_key = 32;  // longer ones have memory of their own
-  static constexpr std::size_t longest_key = std::size_t{1} << 31;
 
   // Folds as many of the records, from the first on, as have room whatever their keys are: how
   // many; 0: it is full, and the first one's key is new.
@@ -140,7 +139,9 @@ class StateTable final : public FoldTable {
   std::size_t fold_group(std::span<const std::string_view> keys, RecordOf record_of) {
     const std::size_t count = with_room(keys);
     if (count == 0) {
-      if (keys.front().size() > longest_key || table_.find(keys.front()) == nullptr) return 0;
+      if (keys.front().size() > RecordOutput::most_text_bytes ||
+          table_.find(keys.front()) == nullptr)
+        return 0;
       folder_.fold_record(*table_.find_or_add(keys.front()).first, record_of(0));
       return 1;
     }
@@ -162,7 +163,7 @@ class StateTable final : public FoldTable {
       for (std::size_t i = 0; longest > longest_flat_key && i < count; ++i) {
         long_bytes += keys[i].size() > longest_flat_key ? keys[i].size() : 0;
       }
-      if (long_bytes > std::min(memory_bytes_, longest_key)) continue;
+      if (long_bytes > std::min(memory_bytes_, RecordOutput::most_text_bytes)) continue;
       if (table_.empty() || !table_.at_limit(memory_bytes_ - long_bytes)) break;
     }
     return count;

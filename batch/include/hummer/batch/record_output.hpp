@@ -32,6 +32,8 @@ namespace hummer::batch {
 
 class RecordOutput {
  public:
+  static constexpr std::size_t most_text_bytes = std::size_t{1} << 31;  // of a key, and of a value
+
   RecordOutput();
   virtual ~RecordOutput() = default;
   RecordOutput(const RecordOutput&) = delete;

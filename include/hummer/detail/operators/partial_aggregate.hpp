@@ -75,7 +75,9 @@ class PartialAggregateOperator final : public Operator {
     Table& table = state_->table;
     RecordInHand in_hand(in);
     const auto add = [&](Accumulator& accumulator, bool is_new, std::size_t i) {
-      add_record(accumulator, is_new, records, first + i, in_hand);
+      constexpr bool safe = noexcept(aggregate_.add(accumulator, is_new, records[first + i]));
+      in_hand.set_unless<safe>(first + i);
+      aggregate_.add(accumulator, is_new, records[first + i]);
     };
     if constexpr (std::is_same_v<In, std::string_view> && std::is_same_v<K, In> &&
                   std::is_same_v<KeyOf, Identity>) {
@@ -145,12 +147,6 @@ class PartialAggregateOperator final : public Operator {
     if (options_.hold_until_end || timer_set_) return;
     timer_set_ = true;
     context().call_at(context().now() + options_.epoch_ms * 1'000'000);
-  }
-  void add_record(Accumulator& accumulator, bool is_new, std::span<const In> records,
-                  std::size_t at, RecordInHand& in_hand) {
-    constexpr bool safe = noexcept(aggregate_.add(accumulator, is_new, records[at]));
-    in_hand.set_unless<safe>(at);
-    aggregate_.add(accumulator, is_new, records[at]);
   }
   void pass_record(const K& key, const In& record, Collector<KeyValue<K, Accumulator>>& out) {
     Accumulator accumulator{};
