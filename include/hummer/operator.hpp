@@ -188,6 +188,8 @@ class OperatorContext {
   std::size_t snapshot_step_bytes() const { return place_.snapshot_step_bytes; }
   // Views that leave user functions are looked at: see hummer/detail/operators/view_check.hpp.
   bool checks_views() const { return place_.checks_views; }
+  // Some of what the chain puts out goes through a network task: to another process, or to files.
+  bool leaves_memory() const { return place_.leaves_memory; }
   // Every source of the job ends: results may be held back until then.
   bool bounded() const { return place_.bounded; }
   // Those of the source at the head of this chain; null: it has none, or what stands between does

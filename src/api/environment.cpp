@@ -81,6 +81,7 @@ void StreamExecutionEnvironment::add_edge(int from, int to,
   edge.partitioner_past = specification.partitioner_past;
   edge.is_custom = specification.is_custom;
   edge.is_ordered = specification.is_ordered;
+  edge.is_bypass = specification.is_bypass;
   edge.automatic = specification.routing == EdgeRouting::automatic;
   switch (specification.routing) {
     case EdgeRouting::automatic:

@@ -41,6 +41,14 @@ int add_operator(StreamExecutionEnvironment& env, int from, const EdgeSpecificat
   return node;
 }
 
+void add_bypass(StreamExecutionEnvironment& env, int partial, int merge, EdgeSpecification parts,
+                std::shared_ptr<const PartitionerFactory> of_records) {
+  parts.port = 1;
+  parts.partitioner = std::move(of_records);
+  parts.is_bypass = true;
+  env.add_edge(partial, merge, parts);
+}
+
 StreamEnd::StreamEnd(StreamExecutionEnvironment& env, int node, int port)
     : env_(&env), node_(node) {
   edge_.port = port;

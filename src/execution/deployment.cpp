@@ -287,6 +287,7 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
     stage.snapshot_step_bytes = std::min(stage.snapshot_step_bytes, std::max(least, all / 256));
     stage.snapshot_most_bytes = std::min(stage.snapshot_most_bytes, all / 16 / tasks_by_id_.size());
   }
+  stage.leaves_memory = leaves_memory(execution);
   stage.spill_directory = options_.spill_directory;
   std::shared_ptr<MemoryAccount> memory;
   if (memory_ != nullptr) {
@@ -310,6 +311,15 @@ void Deployment::make_chain(const ExecutionTask& execution, StreamTask& task) {
             : dynamic_cast<const ListingSourceFactory&>(*node.factory).make_with(listing->second),
         stage);
   }
+}
+
+bool Deployment::leaves_memory(const ExecutionTask& execution) const {
+  return std::any_of(execution_graph_.channels.begin(), execution_graph_.channels.end(),
+                     [&](const ExecutionChannel& channel) {
+                       const auto to = static_cast<std::size_t>(channel.to_task);
+                       return channel.from_task == execution.id &&
+                              execution_graph_.tasks[to].kind != TaskKind::chain;
+                     });
 }
 
 bool Deployment::aligns_across_task_managers() const {

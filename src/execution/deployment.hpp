@@ -147,6 +147,8 @@ class Deployment {
   const ExecutionGraph& execution_graph() const { return execution_graph_; }
   // Inputs that are to stay together (WatermarkAlignment) are on several TaskManagers, whose
   // members know nothing of each other.
+  // Whether a channel of the task leads to one that sends, or writes files.
+  bool leaves_memory(const ExecutionTask& execution) const;
   bool aligns_across_task_managers() const;
   // REQUIRES: started(). "pinned: slot 0 to core 2; not pinned: slot 1 (why)"; empty: not asked
   // for.

@@ -50,7 +50,7 @@ std::map<int, std::string> uids_by_node(const StreamGraph& graph, const std::vec
     StableHash hash;
     hash.add(node.name).add(to_string(node.kind)).add(node.output_type);
     for (const StreamEdge& edge : graph.edges) {
-      if (edge.to != node.id) continue;
+      if (edge.to != node.id || edge.is_bypass) continue;
       hash.add(uids.at(edge.from)).add(edge.from_port).add(to_string(edge.routing));
     }
     const std::string generated = fmt::format("{:016x}", hash.value());

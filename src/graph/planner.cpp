@@ -27,8 +27,9 @@ const StreamEdge& edge_into(const StreamGraph& graph, int node) {
 // Empty: nothing was to be chosen.
 std::string strategy_of(PreAggregation part, const Plan& plan) {
   const std::string measured =
-      fmt::format("measured per epoch (folds up to {} parts per record, else passes records on)",
-                  FoldingChoice::pass_above);
+      fmt::format("measured per epoch (folds up to {} parts per record, {} where the exchange is in "
+                  "memory, else passes records on)",
+                  FoldingChoice::pass_above, FoldingChoice::pass_above_if_cheap);
   const bool shares_table = part == PreAggregation::paired_partial && !plan.checkpoints;
   switch (part) {
     case PreAggregation::none: return {};
@@ -81,6 +82,7 @@ StreamGraph plan(const StreamGraph& written, const Plan& plan) {
   const auto new_id = [&](int id) { return new_ids[static_cast<std::size_t>(id)]; };
   for (StreamEdge edge : written.edges) {
     if (new_id(edge.to) < 0) continue;
+    if (edge.is_bypass && (new_id(edge.from) < 0 || !may_pass(plan.folding))) continue;
     while (new_id(edge.from) < 0) {
       const StreamEdge& into = edge_into(written, edge.from);
       edge.from = into.from;

@@ -70,6 +70,31 @@ TEST(Planner, WhatItDoesNotWantIsPassedOverAndTheOthersAreNumberedAnew) {
   EXPECT_EQ(planned.edges[1].routing, Routing::forward);
 }
 
+// source → part ⇒ count, and beside its parts it may pass records.
+TEST(Planner, ABypassIsThereWhereRecordsMayPass) {
+  StreamGraph graph = written();
+  graph.nodes[1].planned_for = PlannedFor::partial_windows;
+  StreamEdge bypass{1, 2, 1, Routing::hash, {}, {}};
+  bypass.partitioner = graph.edges[1].partitioner_past;
+  bypass.is_bypass = true;
+  graph.edges.push_back(bypass);
+  const StreamGraph measured = plan(graph, {.partial_windows = true});
+  const StreamGraph folding = plan(graph, {.partial_windows = true, .folding = Folding::always});
+  const StreamGraph past = plan(graph, {});
+  ASSERT_EQ(measured.edges.size(), 4u);
+  EXPECT_EQ(measured.edges[3].partitioner, bypass.partitioner);
+  EXPECT_EQ(folding.edges.size(), 3u);
+  ASSERT_EQ(past.edges.size(), 2u);
+  EXPECT_EQ(past.edges[0].partitioner, graph.edges[1].partitioner_past);
+  // State is found by uid, whichever of both was chosen.
+  const Result<JobGraph> with = fuse(measured), without = fuse(folding);
+  ASSERT_TRUE(with.ok() && without.ok());
+  ASSERT_EQ(with->vertices.size(), without->vertices.size());
+  for (std::size_t i = 0; i < with->vertices.size(); ++i) {
+    EXPECT_EQ(with->vertices[i].uid, without->vertices[i].uid);
+  }
+}
+
 TEST(Planner, SaysWhatAPreAggregationDoesAndWhy) {
   const auto strategy = [](PreAggregation part, const Plan& plan) {
     StreamGraph graph = written();
@@ -79,7 +104,8 @@ TEST(Planner, SaysWhatAPreAggregationDoesAndWhy) {
   using enum PreAggregation;
   EXPECT_EQ(strategy(none, {}), "");
   const std::string measured =
-      "measured per epoch (folds up to 0.5 parts per record, else passes records on)";
+      "measured per epoch (folds up to 0.5 parts per record, 0.15 where the exchange is in memory, "
+      "else passes records on)";
   EXPECT_EQ(strategy(partial, {}), "automatic: " + measured);
   EXPECT_EQ(
       strategy(paired_partial, {}),

@@ -89,6 +89,9 @@ struct StreamEdge {
   // Who reads chooses between the subtasks ahead, so it needs their channels: never by files.
   bool is_ordered = false;
   std::shared_ptr<const PartitionerFactory> partitioner_past = {};
+  // Of records that a partial operator passes as they are, beside the edge of its parts; only some
+  // plans have it (may_pass). It is in no uid, so that state is found with and without it.
+  bool is_bypass = false;
 };
 
 struct StreamGraph {

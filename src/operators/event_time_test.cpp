@@ -392,25 +392,64 @@ TEST(PartialWindowOperator, LatePartsGoOutWhenNothingMoreIsAtHand) {
   EXPECT_EQ(out.batch().size(), 1u);
 }
 
+// Larger than a part.
+struct NotedSale {
+  Sale sale;
+  std::int64_t note;
+};
+constexpr auto shop_of_noted = [](const NotedSale& noted) { return noted.sale.shop; };
+constexpr auto amount_of_noted = [](const NotedSale& noted) { return noted.sale.amount; };
+
+template <typename Record, typename KeyOf, typename Aggregate>
+auto partial(KeyOf key_of, Aggregate aggregate, std::size_t limit, Folding folding) {
+  return make_operator_factory([=] {
+    return std::make_unique<PartialWindowOperator<Record, std::int64_t, KeyOf, Aggregate>>(
+        key_of, SlidingWindows::of(6, 4), aggregate, limit, folding);
+  });
+}
+
+Timestamp time_of_sale(std::int64_t i) { return i * 5 % 13; }
+
+template <typename Record, typename RecordOf>
+void expect_sums(std::shared_ptr<const OperatorFactory> factory, RecordOf&& record_of) {
+  OperatorHarness<Record> harness(std::move(factory));
+  harness.options().state_only_by_flush = true;
+  std::vector<Part> all;
+  for (std::int64_t i = 0; i < 20; ++i) {
+    const Timestamp time = time_of_sale(i);
+    harness.record(record_of(Sale{i % 3, 1 << i}), time);
+    all.push_back({i % 3, time - time % 2, 1 << i});
+  }
+  auto expected = harness.template output<Part>();
+  expected.normalise(added_up).records(added_up(all));
+  expect_ok(harness.run());
+}
+
 TEST(PartialWindowOperator, AddsUpToTheSums) {
   using Case = std::pair<std::size_t, Folding>;
-  for (const auto& [limit, folding] :
-       {Case{1 << 20, Folding::automatic}, Case{0, Folding::always}, Case{1 << 20, Folding::off}}) {
-    OperatorHarness<Sale> harness(make_operator_factory([limit = limit, folding = folding] {
-      return std::make_unique<PartialWindowOperator<Sale, std::int64_t, ShopOf, SaleSum>>(
-          shop_of, SlidingWindows::of(6, 4), SaleSum{amount_of}, limit, folding);
-    }));
-    harness.options().state_only_by_flush = true;
-    std::vector<Part> all;
-    for (std::int64_t i = 0; i < 20; ++i) {
-      const Timestamp time = i * 5 % 13;
-      harness.record({i % 3, 1 << i}, time);
-      all.push_back({i % 3, time - time % 2, 1 << i});
-    }
-    auto expected = harness.output<Part>();
-    expected.normalise(added_up).records(added_up(all));
-    expect_ok(harness.run());
+  for (const auto& [limit, folding] : {Case{1 << 20, Folding::automatic}, Case{0, Folding::always}}) {
+    expect_sums<Sale>(partial<Sale>(shop_of, SaleSum{amount_of}, limit, folding), identity);
   }
+}
+
+TEST(PartialWindowOperator, PassesLargeRecordsAsParts) {
+  using Sum = SumAggregate<std::int64_t, std::remove_const_t<decltype(amount_of_noted)>>;
+  expect_sums<NotedSale>(
+      partial<NotedSale>(shop_of_noted, Sum{amount_of_noted}, 1 << 20, Folding::off),
+      [](const Sale& sale) { return NotedSale{sale, 7}; });
+}
+
+TEST(PartialWindowOperator, PassesSmallRecordsAsTheyAre) {
+  OperatorHarness<Sale> harness(
+      partial<Sale>(shop_of, SaleSum{amount_of}, 1 << 20, Folding::off));
+  harness.options().expansion_max = 20;  // a whole batch
+  auto expected = harness.output<Sale>(1);
+  for (std::int64_t i = 0; i < 20; ++i) {
+    const Timestamp time = time_of_sale(i);
+    harness.record({i % 3, i}, time);
+    expected.record({i % 3, i}, time);
+  }
+  expect_ok(harness.run());
 }
 
 }  // namespace

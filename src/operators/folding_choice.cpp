@@ -1,6 +1,7 @@
 #include <hummer/detail/operators/folding_choice.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 #include <hummer/detail/checks.hpp>
 
@@ -11,7 +12,9 @@ FoldingChoice::FoldingChoice(Folding rule)
       folds_(rule != Folding::off),
       due_at_(rule == Folding::automatic ? early_look_records : no_look) {}
 
-void FoldingChoice::open() const {
+void FoldingChoice::open(bool cheap_exchange) {
+  cheap_exchange_ = cheap_exchange;
+  if (due_at_ != no_look) due_at_ = first_look();
   for (const Counter* counter :
        {&shown_.epochs_folded, &shown_.epochs_passed, &shown_.epochs_probed, &shown_.parts,
         &shown_.records_folded, &shown_.records_passed}) {
@@ -34,10 +37,25 @@ void FoldingChoice::pass(std::uint64_t records) {
 
 bool FoldingChoice::ends_epoch(std::uint64_t parts) {
   if (probe_ == Probe::brief) return true;
-  const bool is_early = held_ < look_records;
-  due_at_ = is_early ? look_records : no_look;
-  return static_cast<double>(parts) >
-         (is_early ? hopeless_early : hopeless) * static_cast<double>(held_);
+  if (held_ >= look_records) {
+    due_at_ = no_look;
+    return is_hopeless(static_cast<double>(parts));
+  }
+  while (due_at_ <= held_) due_at_ *= look_factor;
+  early_share_ = static_cast<double>(parts) / static_cast<double>(held_);
+  return early_share_ > hopeless_early;
+}
+
+// New keys become fewer, by about as much each time that the records are as many again (a power law,
+// which is what skewed keys follow; uniform ones become fewer than it says).
+bool FoldingChoice::is_hopeless(double parts) const {
+  const double share = parts / static_cast<double>(held_);
+  if (!cheap_exchange_) return share > hopeless;
+  const double falls_to = share / std::max(early_share_, share);
+  const double grows_to = falls_to * look_factor;
+  if (grows_to <= 1 || parts >= most_parts) return share > most_share();
+  const double times = std::log(most_parts / parts) / std::log(grows_to);
+  return share * std::pow(falls_to, times) > most_share();
 }
 
 void FoldingChoice::hand_on(std::uint64_t records, std::uint64_t parts) {
@@ -48,7 +66,7 @@ void FoldingChoice::hand_on(std::uint64_t records, std::uint64_t parts) {
   shown_.parts.add(parts);
   if (parts > 0) (probe_ == Probe::none ? shown_.epochs_folded : shown_.epochs_probed).add();
   if (rule_ != Folding::automatic || records == 0) return;
-  if (probe_ != Probe::brief) due_at_ = early_look_records;
+  if (probe_ != Probe::brief) due_at_ = first_look();
   if (records_ < judged_records) return;
   const double share = static_cast<double>(parts_) / static_cast<double>(records_);
   shown_.parts_per_record.set(share);
@@ -57,7 +75,7 @@ void FoldingChoice::hand_on(std::uint64_t records, std::uint64_t parts) {
     passed_since_whole_ = 0;
   }
   records_ = parts_ = 0;
-  if (share > (probe_ == Probe::none ? pass_above : fold_below)) {
+  if (share > most_share() * (probe_ == Probe::none ? 1 : fold_below)) {
     begin_to_pass();
   } else if (probe_ != Probe::none) {
     interval_ = std::max(interval_ / 2, first_interval);
@@ -69,7 +87,7 @@ void FoldingChoice::begin_to_fold(Probe probe) {
   folds_ = true;
   if (probe == Probe::none) shown_.folds.set(1);  // a probe is no choice yet
   probe_ = probe;
-  due_at_ = probe == Probe::brief ? probe_records : early_look_records;
+  due_at_ = probe == Probe::brief ? probe_records : first_look();
 }
 
 void FoldingChoice::begin_to_pass() {

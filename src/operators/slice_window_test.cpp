@@ -204,6 +204,32 @@ TEST(SliceWindowOperator, WordsAreTheirOwnKeys) {
   expect_ok_with_and_without_memory(harness);
 }
 
+// Whether a record comes as it is or in a part makes no difference, nor does which comes first.
+TEST(SliceWindowOperatorWithBypass, PartsAndRecordsAddUp) {
+  using Part = SlicePartial<std::int64_t, std::int64_t>;
+  const auto merging = make_operator_factory([] {
+    using Parts = PartialInput<std::int64_t, std::int64_t>;
+    using Records = RecordInput<Sale, std::int64_t, ShopOf>;
+    return std::make_unique<
+        SliceWindowOperatorWithBypass<Parts, Records, std::int64_t, SaleSum, SumValue>>(
+        Records{shop_of}, SlidingWindows::of(10, 5), 20, SaleSum{amount_of},
+        SumValue{{amount_of}});
+  });
+  TwoInputHarness<Part, Sale> harness(merging);
+  harness.options().any_interleaving = true;
+  harness.options().expansion_max = 4;
+  harness.first({1, 0, 5}, 0).second({1, 7}, 4).second({2, 1}, 9).first({2, 5, 30}, 5).watermark(15);
+  // Late ones, within what is allowed.
+  harness.first({1, 5, 100}, 5).second({1, 1'000}, 6).second({3, 4}, 7).second({2, 2}, 16);
+  auto expected = harness.output<SumWindow>().normalise(last_of_each);
+  expected.record({1, {-5, 5}, 12}).record({1, {0, 10}, 12});
+  expected.record({2, {0, 10}, 31}).record({2, {5, 15}, 31}).watermark(15);
+  expected.record({1, {0, 10}, 1'112}).record({1, {5, 15}, 1'100});
+  expected.record({2, {10, 20}, 2}).record({2, {15, 25}, 2});
+  expected.record({3, {0, 10}, 4}).record({3, {5, 15}, 4});
+  expect_ok_with_and_without_memory(harness);
+}
+
 TEST(SliceWindowOperator, MistakesAreNamed) {
   OperatorHarness<Sale> untimed(sums(TumblingWindows::of(10)));
   untimed.record({1, 1}).expect_failure("assign_timestamps");

@@ -28,6 +28,7 @@ class ChainDriver::Context final : public ConnectorContext {
             .attempt = options.attempt,
             .bounded = options.bounded,
             .checks_views = options.checks_views,
+            .leaves_memory = options.leaves_memory,
             .epoch = options.restored_epoch,
             .superseded_epoch = options.superseded_epoch,
             .snapshot_step_bytes = std::max<std::size_t>(options.snapshot_step_bytes, 1),

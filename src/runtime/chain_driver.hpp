@@ -72,6 +72,7 @@ struct StageOptions {
   std::uint32_t attempt = 0;
   bool bounded = true;
   bool checks_views = false;
+  bool leaves_memory = false;
   std::uint64_t restored_epoch = 0;
   std::uint64_t superseded_epoch = 0;  // see OperatorContext
   std::uint32_t batch_records = default_batch_records;

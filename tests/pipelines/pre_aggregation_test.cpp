@@ -53,7 +53,8 @@ class PreAggregation : public testing::Test {
 };
 
 const std::string measured =
-    "measured per epoch (folds up to 0.5 parts per record, else passes records on)\n";
+    "measured per epoch (folds up to 0.5 parts per record, 0.15 where the exchange is in memory, "
+    "else passes records on)\n";
 
 TEST_F(PreAggregation, ExplainSaysThatItIsMeasured) {
   EXPECT_EQ(

@@ -57,8 +57,8 @@ StatefulCluster::~StatefulCluster() {
 
 Workload StatefulCluster::draw_work() {
   const std::int64_t begins_ms = simulation_.options().start_wall_time_ms;
-  Workload workload = draw_workload(random_, begins_ms, lasts_s);
-  if (random_.chance(0.7)) add_input_files(workload, random_, lasts_s);
+  Workload workload = draw_workload(random_, begins_ms, cluster_lasts_s);
+  if (random_.chance(0.7)) add_input_files(workload, random_, cluster_lasts_s);
   if (random_.chance(0.5)) workload.crowd = 3000 + random_.below(6000);
   if (unaligned_ && !keeps_parallelism_) {
     workload.shuts_accounts = 0;

@@ -22,7 +22,7 @@
 
 namespace hummer::cluster_simulation {
 
-inline constexpr std::int64_t lasts_s = 66;
+inline constexpr std::int64_t cluster_lasts_s = 66;
 inline constexpr Nanoseconds faults_from = seconds(10);
 // Also while the job ends.
 inline constexpr Nanoseconds faults_until = seconds(68);

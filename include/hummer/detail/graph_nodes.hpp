@@ -52,6 +52,7 @@ struct EdgeSpecification {
   CapturedValues captured = {};  // of a partitioner that the next operator knows nothing of
   bool is_custom = false;        // the partitioner is a function of the author's
   bool is_ordered = false;       // who reads tells the subtasks ahead apart (ChoosesInput)
+  bool is_bypass = false;        // see StreamEdge
 };
 
 // How DataStream's setters reach the node that they are about.
@@ -89,6 +90,11 @@ struct NewOperator {
 // An operator behind `from`.
 [[gnu::cold]] int add_operator(StreamExecutionEnvironment& env, int from,
                                const EdgeSpecification& edge, const NewOperator& what);
+
+// Beside the edge `parts` from a partial operator: that of the records that pass as they are.
+[[gnu::cold]] void add_bypass(StreamExecutionEnvironment& env, int partial, int merge,
+                              EdgeSpecification parts,
+                              std::shared_ptr<const PartitionerFactory> of_records);
 
 // A stream without the type of its records: an output of an operator, and the edge from there to
 // the next one. The settings are those of DataStream. Graphs are built once, so nothing of it is

@@ -47,8 +47,10 @@ auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggr
   };
   EdgeSpecification upstream = stream_.edge();
   const NetworkSettings network = std::exchange(upstream.network, {});
+  using PartialOperator = PartialAggregateOperator<T, Key, KeyOf, Aggregate>;
+  constexpr bool bypass = PartialOperator::passes_records;
   const auto make_partial = [key_of, aggregate, at_end, pair_name](const Plan& plan) {
-    return std::make_unique<PartialAggregateOperator<T, Key, KeyOf, Aggregate>>(
+    return std::make_unique<PartialOperator>(
         key_of, aggregate,
         PartialAggregateOptions{.limit_bytes = plan.partial_state_bytes,
                                 .hold_until_end = at_end,
@@ -67,16 +69,27 @@ auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggr
   exchange.routing = EdgeRouting::hash;
   exchange.network = network;
   exchange.partitioner = hash_partitioner<Partial>(partial_key);
-  const auto make_merge = [aggregate, at_end, pair_name](const Plan& plan) {
+  const auto make_merge = [key_of, aggregate, at_end,
+                           pair_name](const Plan& plan) -> std::unique_ptr<Operator> {
+    if constexpr (bypass) {
+      if (may_pass(plan.folding)) {
+        return std::make_unique<MergeAggregateOperatorWithBypass<T, Key, KeyOf, Aggregate>>(
+            key_of, aggregate, !at_end, pair_name(plan));
+      }
+    }
     return std::make_unique<MergeAggregateOperator<Key, Aggregate>>(aggregate, !at_end,
                                                                     pair_name(plan));
   };
-  return DataStream<Out>(env, detail::add_operator(env, partial, exchange,
-                                                   {.name = name,
-                                                    .factory = make_planned_factory(make_merge),
-                                                    .output = &type_of<Out>(),
-                                                    .captured = of_aggregate,
-                                                    .stateful = true}));
+  const int merge = detail::add_operator(env, partial, exchange,
+                                         {.name = name,
+                                          .factory = make_planned_factory(make_merge),
+                                          .output = &type_of<Out>(),
+                                          .captured = bypass ? captured : of_aggregate,
+                                          .stateful = true});
+  if (bypass) {
+    detail::add_bypass(env, partial, merge, exchange, hash_partitioner<T>(key_of));
+  }
+  return DataStream<Out>(env, merge);
 }
 
 }  // namespace hummer

@@ -31,6 +31,7 @@ struct OperatorPlace {
   std::uint32_t attempt = 0;
   bool bounded = true;
   bool checks_views = false;
+  bool leaves_memory = false;
   std::uint64_t epoch = 0;
   std::uint64_t superseded_epoch = 0;
   std::size_t snapshot_step_bytes = default_snapshot_step_bytes;

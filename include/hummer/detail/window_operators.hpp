@@ -80,12 +80,12 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
       using Part = SlicePartial<Key, typename Aggregate::Accumulator>;
       using PartInput = PartialInput<Key, typename Aggregate::Accumulator>;
       using OwnInput = RecordInput<T, Key, KeyOf>;
+      using Partial = PartialWindowOperator<T, Key, KeyOf, Aggregate>;
       const WindowGrid grid = windows;
       const bool always = strategy_ == WindowStrategy::late_merge;
       const auto make_partial = [key_of, grid, aggregate, always](const Plan& plan) {
-        return std::make_unique<PartialWindowOperator<T, Key, KeyOf, Aggregate>>(
-            key_of, grid, aggregate, plan.partial_state_bytes,
-            always ? Folding::always : plan.folding);
+        return std::make_unique<Partial>(key_of, grid, aggregate, plan.partial_state_bytes,
+                                         always ? Folding::always : plan.folding);
       };
       const int partial = detail::add_operator(
           env, from, upstream,
@@ -100,6 +100,13 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
       exchange.partitioner_past = hash_partitioner<T>(key_of);
       const auto make = [key_of, grid, lateness_ms, aggregate, finish,
                          always](const Plan& plan) -> std::unique_ptr<Operator> {
+        if constexpr (Partial::passes_records) {
+          if (!always && plan.partial_windows && may_pass(plan.folding)) {
+            return std::make_unique<
+                SliceWindowOperatorWithBypass<PartInput, OwnInput, Key, Aggregate, Finish>>(
+                OwnInput{key_of}, grid, lateness_ms, aggregate, finish);
+          }
+        }
         if (always || plan.partial_windows) {
           return std::make_unique<SliceWindowOperator<PartInput, Key, Aggregate, Finish>>(
               PartInput(), grid, lateness_ms, aggregate, finish);
@@ -108,13 +115,17 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
             OwnInput{key_of}, grid, lateness_ms, aggregate, finish);
       };
       const PreAggregation part = always ? PreAggregation::none : PreAggregation::merge;
-      return DataStream<Out>(env, detail::add_operator(env, partial, exchange,
-                                                       {.name = name,
-                                                        .factory = make_planned_factory(make),
-                                                        .output = &type_of<Out>(),
-                                                        .captured = captured,
-                                                        .stateful = true,
-                                                        .pre_aggregation = part}));
+      const int merging = detail::add_operator(env, partial, exchange,
+                                               {.name = name,
+                                                .factory = make_planned_factory(make),
+                                                .output = &type_of<Out>(),
+                                                .captured = captured,
+                                                .stateful = true,
+                                                .pre_aggregation = part});
+      if (Partial::passes_records && !always) {
+        detail::add_bypass(env, partial, merging, exchange, exchange.partitioner_past);
+      }
+      return DataStream<Out>(env, merging);
     }
   }
   // What was about the edge to here (rebalance, ...) gives way to the exchange by key, unless an

@@ -115,6 +115,8 @@ class RecordInHand {
   void set_unless(std::size_t record) {
     if constexpr (!cannot_throw) at_ = record;
   }
+  // All have been taken.
+  void set_end() { at_ = in_.size(); }
 
  private:
   Batch& in_;

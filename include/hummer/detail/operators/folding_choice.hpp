@@ -1,14 +1,15 @@
-// FoldingChoice: whether a partial operator folds records ahead of the exchange, or passes each on
-// as a part of its own (adaptive partial aggregation; a bypass). Folding pays where keys repeat
-// within an epoch; where they hardly do it is a look-up more per record and saves nothing.
+// FoldingChoice: whether a partial operator folds records ahead of the exchange, or passes each on,
+// as a part of its own or as it is (adaptive partial aggregation; a bypass). Folding pays where keys
+// repeat within an epoch; where they hardly do it is a look-up more per record and saves nothing.
 //
 //   if (!choice.folds()) return pass(in, out);     // and choice.pass(records)
 //   ... fold ...; choice.fold(records);
 //   if (choice.is_due() && choice.ends_epoch(parts_held)) emit everything;
 //   ... emitted: choice.hand_on(records, parts);
 //
-// It counts what folding saves: parts handed on per record folded. More than pass_above: records
-// pass, and now and then a probe folds again: a short one, which is over after probe_records, and
+// It counts what folding saves: parts handed on per record folded. More than pass_above, which is
+// less where the exchange costs little: records pass, and now and then a probe folds again: a short
+// one, which is over after probe_records, and
 // rarely one as long as an epoch was, since keys that do not repeat in few records may in many. A
 // probe shows at most more parts per record than its epoch would, never less; so what it shows to
 // be worth folding is. Intervals double while probes say nothing new; folding in probes stays
@@ -26,34 +27,61 @@
 // Thread: that of the operator. Cost: a few additions per batch and per epoch; reads no clock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
+#include <hummer/batch.hpp>
+#include <hummer/detail/checks.hpp>
 #include <hummer/detail/engine_metrics.hpp>
 #include <hummer/detail/plan.hpp>
 #include <hummer/metrics.hpp>
 
 namespace hummer {
 
+// The bypass: port 1 of a partial operator, by which records pass as they are where they are no
+// larger than parts; an edge of its own leads it to the half that merges.
+template <typename In, typename Part, std::size_t beside = 0>
+inline constexpr bool passes_as_it_is =
+    std::is_trivially_copyable_v<In> && !holds_views<In> && sizeof(In) + beside <= sizeof(Part);
+
+constexpr bool may_pass(Folding rule) { return rule != Folding::always; }
+
+// REQUIRES: nothing of `in` has been taken, and `out` is empty.
+inline void pass_batch_as_it_is(Batch& in, Batch& out) {
+  HUMMER_ASSERT(in.position() == 0);
+  std::swap(in, out);
+  if (in.has_storage()) in.clear();
+}
+
 class FoldingChoice {
  public:
   // Parts per record.
   static constexpr double pass_above = 0.5;
-  static constexpr double fold_below = 0.4;        // by a probe
-  static constexpr double hopeless = 0.85;         // within an epoch, after look_records, ...
-  static constexpr double hopeless_early = 0.975;  // and after a quarter of them
+  static constexpr double pass_above_if_cheap = 0.15;
+  static constexpr double fold_below = 0.8;  // of pass_above, by a probe
+  // Within an epoch, at looks before look_records, and then; where the exchange is cheap
+  // pass_above_if_cheap is asked then of what an epoch with most_parts would come to.
+  static constexpr double hopeless_early = 0.975;
+  static constexpr double hopeless = 0.85;
   // Records.
   static constexpr std::uint64_t judged_records = 10'000;  // fewer say nothing
   static constexpr std::uint64_t look_records = 512 << 10;
-  static constexpr std::uint64_t early_look_records = look_records / 4;
+  static constexpr std::uint64_t look_factor = 4;  // between two looks
+  static constexpr std::uint64_t early_look_records = look_records / look_factor;
+  static constexpr std::uint64_t early_look_records_if_cheap = early_look_records / look_factor;
   static constexpr std::uint64_t probe_records = 64 << 10;
   static constexpr std::uint64_t first_interval = 1 << 20;
   static constexpr std::uint64_t longest_interval = 16 << 20;
   static constexpr std::uint64_t long_probe_every = 64;  // times its length
+  static constexpr double most_parts = 2 << 20;  // of an epoch, about
 
   explicit FoldingChoice(Folding rule = Folding::automatic);
 
-  // In open(): shows the metrics from the start.
-  void open() const;
+  // In open(): shows the metrics from the start. A cheap exchange is one in memory, where a record
+  // of a slot's own key takes it as well.
+  void open(bool cheap_exchange);
   bool folds() const { return folds_; }
 
   void fold(std::uint64_t records) {
@@ -93,10 +121,17 @@ class FoldingChoice {
   };
   static constexpr std::uint64_t no_look = UINT64_MAX;
 
+  double most_share() const { return cheap_exchange_ ? pass_above_if_cheap : pass_above; }
+  std::uint64_t first_look() const {
+    return cheap_exchange_ ? early_look_records_if_cheap : early_look_records;
+  }
+  bool is_hopeless(double parts) const;
   void begin_to_fold(Probe probe);
   void begin_to_pass();
 
   const Folding rule_;
+  bool cheap_exchange_ = false;
+  double early_share_ = 0;  // parts per record of the epoch at hand, at its last look
   bool folds_;
   Probe probe_ = Probe::none;
   std::uint64_t held_ = 0;

@@ -22,7 +22,7 @@
 namespace hummer {
 
 template <typename K, typename Aggregate>
-class MergeAggregateOperator final : public Operator {
+class MergeAggregateOperator : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
   using Result = typename Aggregate::Result;
   using State = CoLocatedState<K, Accumulator>;
@@ -52,39 +52,16 @@ class MergeAggregateOperator final : public Operator {
   OperatorResult process(Batch& in, Output&) override {
     const auto records = in.values<KeyValue<K, Accumulator>>();
     const std::size_t first = in.position();
-    const auto key_of = [&](std::size_t i) -> const K& { return records[first + i].key; };
     RecordInHand in_hand(in);
-    const auto merge = [&](Accumulator& accumulator, bool is_new, std::size_t i) {
-      constexpr bool safe =
-          noexcept(aggregate_.merge(accumulator, is_new, records[first + i].value));
-      in_hand.set_unless<safe>(first + i);
-      aggregate_.merge(accumulator, is_new, records[first + i].value);
-    };
-    if (own_.limited()) leave_pair();
-    const bool joins = pair_ && (!pair_->handing_on || pair_->table.has_room_for(records.size()));
-    if (joins && !pair_->handing_on) fold_own();
-    AccumulatorTable<K, Accumulator>& table = joins ? pair_->table : own_.table();
-    if (own_.must_fetch()) {
-      if (Status status = own_.fetch(records.size() - first, key_of); !status.ok()) {
-        return context().fail(std::move(status));
-      }
-    }
-    table.update(records.size() - first, key_of, merge);
-    if (emit_epochs_) {
-      changed_.update(records.size() - first, key_of, [](std::uint64_t&, bool, std::size_t) {});
-      if (!timer_set_) {
-        timer_set_ = true;
-        context().call_at(context().now() + epoch_ms_ * 1'000'000);
-      }
-    }
-    in_hand.set(records.size());
-    if (own_.limited()) {
-      // That of the partial half counts the common one until it has ended.
-      const bool counts = pair_ && pair_->partial_ended;
-      return answer(own_.keep_within_share(changed_.memory_bytes() +
-                                           (counts ? pair_->table.memory_bytes() : 0)));
-    }
-    return OperatorResult::done;
+    return update(
+        records.size() - first, in_hand,
+        [&](std::size_t i) -> const K& { return records[first + i].key; },
+        [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+          constexpr bool safe =
+              noexcept(aggregate_.merge(accumulator, is_new, records[first + i].value));
+          in_hand.set_unless<safe>(first + i);
+          aggregate_.merge(accumulator, is_new, records[first + i].value);
+        });
   }
 
   OperatorResult idle(Output& out) override {
@@ -128,6 +105,40 @@ class MergeAggregateOperator final : public Operator {
   Status restore(ByteReader& in) override {
     own_.open(context(), !emit_epochs_);
     return own_.restore(in);
+  }
+
+ protected:
+  const Aggregate& aggregate() const { return aggregate_; }
+
+  // Updates the accumulators of the next `count` records of a batch: key_of(i), and
+  // add(accumulator, is_new, i).
+  template <typename KeyOf, typename Add>
+  OperatorResult update(std::size_t count, RecordInHand& in_hand, KeyOf&& key_of, Add&& add) {
+    if (own_.limited()) leave_pair();
+    const bool joins = pair_ && (!pair_->handing_on || pair_->table.has_room_for(count));
+    if (joins && !pair_->handing_on) fold_own();
+    AccumulatorTable<K, Accumulator>& table = joins ? pair_->table : own_.table();
+    if (own_.must_fetch()) {
+      if (Status status = own_.fetch(count, key_of); !status.ok()) {
+        return context().fail(std::move(status));
+      }
+    }
+    table.update(count, key_of, add);
+    if (emit_epochs_) {
+      changed_.update(count, key_of, [](std::uint64_t&, bool, std::size_t) {});
+      if (!timer_set_) {
+        timer_set_ = true;
+        context().call_at(context().now() + epoch_ms_ * 1'000'000);
+      }
+    }
+    in_hand.set_end();
+    if (own_.limited()) {
+      // That of the partial half counts the common one until it has ended.
+      const bool counts = pair_ && pair_->partial_ended;
+      return answer(own_.keep_within_share(changed_.memory_bytes() +
+                                           (counts ? pair_->table.memory_bytes() : 0)));
+    }
+    return OperatorResult::done;
   }
 
  private:
@@ -214,6 +225,44 @@ class MergeAggregateOperator final : public Operator {
   KeyTable<K, std::uint64_t> changed_;
   std::size_t cursor_ = 0;
   bool timer_set_ = false;
+};
+
+// Of a partial operator with a bypass: input 0 has parts, input 1 records.
+template <typename In, typename K, typename KeyOf, typename Aggregate>
+class MergeAggregateOperatorWithBypass final : public MergeAggregateOperator<K, Aggregate> {
+  using Accumulator = typename Aggregate::Accumulator;
+
+ public:
+  MergeAggregateOperatorWithBypass(KeyOf key_of, Aggregate aggregate, bool emit_epochs,
+                                   std::string pair_name = {})
+      : MergeAggregateOperator<K, Aggregate>(std::move(aggregate), emit_epochs,
+                                             std::move(pair_name)),
+        keys_(std::move(key_of)) {}
+
+  OperatorResult process_input(int input, Batch& in, Output& out) override {
+    return input == 0 ? this->process(in, out) : add(in);
+  }
+
+ private:
+  OperatorResult add(Batch& in) {
+    const auto records = in.values<In>();
+    const std::size_t first = in.position();
+    const Aggregate& aggregate = this->aggregate();
+    RecordInHand in_hand(in);
+    return this->update(
+        records.size() - first, in_hand,
+        [&](std::size_t i) -> K {
+          in_hand.set_unless<std::is_same_v<KeyOf, Identity>>(first + i);
+          return keys_.take(i, records[first + i]);
+        },
+        [&](Accumulator& accumulator, bool is_new, std::size_t i) {
+          constexpr bool safe = noexcept(aggregate.add(accumulator, is_new, records[first + i]));
+          in_hand.set_unless<safe>(first + i);
+          aggregate.add(accumulator, is_new, records[first + i]);
+        });
+  }
+
+  RecordKeys<In, K, KeyOf> keys_;
 };
 
 // The running total after every record, with its time; behind a hash exchange. Totals of one key

@@ -9,9 +9,10 @@
 //     as input pauses while the table is small.
 // It keeps nothing beyond an epoch's end, so it has nothing to save. Where the merge
 // half runs in the same slot both use one table: see co_located_state.hpp. Where keys hardly repeat
-// within an epoch records pass, each as a part of its own (FoldingChoice); where both use one table
-// those of the slot's own keys go on into it, and only those of others pass. So it is when the
-// common table becomes large; then those of others are folded in a table of their own.
+// within an epoch records pass (FoldingChoice), by port 1 where they are no larger than parts, else
+// each as a part of its own; where both use one table those of the slot's own keys go on into it,
+// and only those of others pass. So it is when the common table becomes large; then those of others
+// are folded in a table of their own.
 #pragma once
 
 #include <algorithm>
@@ -42,12 +43,19 @@ class PartialAggregateOperator final : public Operator {
   using Accumulator = typename Aggregate::Accumulator;
   using Table = AccumulatorTable<K, Accumulator>;
   using State = CoLocatedState<K, Accumulator>;
+  using Part = KeyValue<K, Accumulator>;
 
  public:
+  // Whether those that may pass are small enough to pass as they are.
+  static constexpr bool passes_records = passes_as_it_is<In, Part>;
+
   PartialAggregateOperator(KeyOf key_of, Aggregate aggregate, PartialAggregateOptions options)
       : keys_(std::move(key_of)), aggregate_(std::move(aggregate)), options_(options) {}
 
-  void declare(Output& out) const override { out.add_port(type_of<KeyValue<K, Accumulator>>()); }
+  void declare(Output& out) const override {
+    out.add_port(type_of<Part>());
+    if (has_bypass_) out.add_port(type_of<In>());
+  }
 
   Status open() override {
     // With a limit to memory it hands on sooner, and the common table ends before it is large: only
@@ -60,7 +68,7 @@ class PartialAggregateOperator final : public Operator {
       most_paired_bytes_ = share / 4;
     }
     state_ = State::find(context(), options_.pair_name);
-    choice_.open();
+    choice_.open(!context().leaves_memory() && options_.pair_name.empty());
     return {};
   }
 
@@ -68,8 +76,14 @@ class PartialAggregateOperator final : public Operator {
     if (emitting_) {
       if (const OperatorResult answer = emit(out); answer != OperatorResult::done) return answer;
     }
+    if (in.finished()) return OperatorResult::done;
     if (divided_) return divide(in, out);
-    if (!choice_.folds()) return pass(in, out);
+    if (!choice_.folds()) {
+      if constexpr (passes_records) {
+        if (has_bypass_ && in.position() == 0) return pass_batch(in, out);
+      }
+      return pass_parts(in, out);
+    }
     const auto records = in.values<In>();
     const std::size_t first = in.position();
     Table& table = state_->table;
@@ -148,22 +162,31 @@ class PartialAggregateOperator final : public Operator {
     timer_set_ = true;
     context().call_at(context().now() + options_.epoch_ms * 1'000'000);
   }
-  void pass_record(const K& key, const In& record, Collector<KeyValue<K, Accumulator>>& out) {
+  void pass_part(const K& key, const In& record, Collector<Part>& out) {
     Accumulator accumulator{};
     aggregate_.add(accumulator, true, record);
-    out(KeyValue<K, Accumulator>{key_for_output(key, out), std::move(accumulator)});
+    out(Part{key_for_output(key, out), std::move(accumulator)});
+  }
+
+  OperatorResult pass_batch(Batch& in, Output& out) {
+    if (!out.batch(1).empty()) return OperatorResult::more;
+    choice_.pass(in.size());
+    context().count_records(in.size());
+    in.timestamps().clear();
+    pass_batch_as_it_is(in, out.batch(1));
+    return OperatorResult::done;
   }
 
   // Each record as a part of its own.
-  OperatorResult pass(Batch& in, Output& out) {
+  OperatorResult pass_parts(Batch& in, Output& out) {
     const auto records = in.values<In>();
     const BatchRun run = next_run(in, out.batch(), out.soft_limit());
     RecordInHand in_hand(in);
     {
-      auto collector = out.collector<KeyValue<K, Accumulator>>();
+      auto collector = out.collector<Part>();
       for (std::size_t i = run.first; i < run.first + run.count; ++i) {
         in_hand.set(i);
-        pass_record(keys_.take(0, records[i]), records[i], collector);
+        pass_part(keys_.take(0, records[i]), records[i], collector);
       }
     }
     in_hand.set(run.first + run.count);
@@ -174,7 +197,7 @@ class PartialAggregateOperator final : public Operator {
   // Records of own keys go into the common table, those of others pass or are folded by themselves.
   OperatorResult divide(Batch& in, Output& out) {
     const auto records = in.values<In>();
-    const BatchRun run = next_run(in, out.batch(), out.soft_limit());
+    const BatchRun run = next_run(in, out.batch(has_bypass_ ? 1 : 0), out.soft_limit());
     const std::span<const In> taken = records.subspan(run.first, run.count);
     RecordInHand in_hand(in);
     const auto [own, others] = find_owners(taken, run.first, in_hand);
@@ -185,11 +208,7 @@ class PartialAggregateOperator final : public Operator {
       choice_.fold(others.size());
       begin_epoch();
     } else {
-      auto collector = out.collector<KeyValue<K, Accumulator>>();
-      for (const std::uint32_t i : others) {
-        in_hand.set(run.first + i);
-        pass_record(keys_.taken(i, taken[i]), taken[i], collector);
-      }
+      pass_some(others, taken, run.first, in_hand, out);
       choice_.pass(others.size());
     }
     const std::size_t next = run.first + run.count;
@@ -222,6 +241,21 @@ class PartialAggregateOperator final : public Operator {
       owned += is_owned[group];
     }
     return {{own, owned}, {others, records.size() - owned}};
+  }
+  void pass_some(std::span<const std::uint32_t> which, std::span<const In> records,
+                 std::size_t first, RecordInHand& in_hand, Output& out) {
+    if constexpr (passes_records) {
+      if (has_bypass_) {
+        auto collector = out.collector<In>(1);
+        for (const std::uint32_t i : which) collector.emit(records[i]);
+        return;
+      }
+    }
+    auto collector = out.collector<Part>();
+    for (const std::uint32_t i : which) {
+      in_hand.set(first + i);
+      pass_part(keys_.taken(i, records[i]), records[i], collector);
+    }
   }
   void fold_some(Table& table, std::span<const std::uint32_t> which, std::span<const In> records,
                  std::size_t first, RecordInHand& in_hand) {
@@ -306,6 +340,7 @@ class PartialAggregateOperator final : public Operator {
   PartialAggregateOptions options_;
   MemoryUse memory_;
   std::shared_ptr<State> state_;
+  const bool has_bypass_ = passes_records && may_pass(options_.folding);
   FoldingChoice choice_{options_.folding};
   // The common table has own keys only.
   bool divided_ = false;

@@ -9,7 +9,8 @@
 // nothing more is at hand.
 //
 // Where keys hardly repeat within a slice, folding first is only in the way: then records pass
-// through, each as a part of its own (FoldingChoice).
+// (FoldingChoice). Where one with its time is no larger than a part, whole batches go on as they are
+// by port 1, the bypass (passes_records); others become a part each.
 #pragma once
 
 #include <map>
@@ -30,19 +31,26 @@ class PartialWindowOperator final : public Operator {
   using Part = SlicePartial<K, Accumulator>;
 
  public:
+  // Whether those that may pass are small enough to pass as they are, with their times.
+  static constexpr bool passes_records = passes_as_it_is<In, Part, sizeof(Timestamp)>;
+
   PartialWindowOperator(KeyOf key_of, WindowGrid grid, Aggregate aggregate, std::size_t limit_bytes,
                         Folding folding = Folding::automatic)
       : input_{std::move(key_of)},
         grid_(grid),
         aggregate_(std::move(aggregate)),
         limit_bytes_(limit_bytes),
+        has_bypass_(passes_records && may_pass(folding)),
         choice_(folding) {}
 
-  void declare(Output& out) const override { out.add_port(type_of<Part>()); }
+  void declare(Output& out) const override {
+    out.add_port(type_of<Part>());
+    if (has_bypass_) out.add_port(type_of<In>());
+  }
   Status open() override {
     // Restored, it does not know how far the owners are: until the next watermark nothing waits.
     watermark_ = context().restored() ? end_of_time : no_timestamp;
-    choice_.open();
+    choice_.open(!context().leaves_memory());
     return grid_.check();
   }
 
@@ -56,7 +64,12 @@ class PartialWindowOperator final : public Operator {
     if (times.size() != in.size()) {
       return context().fail({ErrorCode::invalid_argument, no_event_time});
     }
-    if (!choice_.folds()) return pass(in, times, out);
+    if (!choice_.folds()) {
+      if constexpr (passes_records) {
+        if (has_bypass_ && in.position() == 0) return pass_batch(in, out);
+      }
+      return pass_parts(in, times, out);
+    }
     const std::size_t first = in.position();
     runs_.group(grid_, times.subspan(first));
     const auto records = in.values<In>().subspan(first);
@@ -142,7 +155,15 @@ class PartialWindowOperator final : public Operator {
     out(Part{key_for_output(key, out), slice, std::forward<AnyAccumulator>(accumulator)});
   }
 
-  OperatorResult pass(Batch& in, std::span<const Timestamp> times, Output& out) {
+  OperatorResult pass_batch(Batch& in, Output& out) {
+    if (!out.batch(1).empty()) return OperatorResult::more;
+    choice_.pass(in.size());
+    context().count_records(in.size());
+    pass_batch_as_it_is(in, out.batch(1));
+    return OperatorResult::done;
+  }
+
+  OperatorResult pass_parts(Batch& in, std::span<const Timestamp> times, Output& out) {
     const auto records = in.values<In>();
     RecordInHand in_hand(in);
     std::size_t i = in.position();
@@ -174,6 +195,7 @@ class PartialWindowOperator final : public Operator {
   const WindowGrid grid_;
   const Aggregate aggregate_;
   const std::size_t limit_bytes_;
+  const bool has_bypass_;
   SliceRuns runs_;
   const ErasedAggregateOf<K, Aggregate> erased_{aggregate_};
   SliceTables slices_{erased_};

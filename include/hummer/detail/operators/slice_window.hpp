@@ -22,9 +22,11 @@
 // by a timer. At the end of the stream all go out.
 //
 // SliceWindowBase: all of it that needs no type of the records, keys and accumulators.
-// SliceWindowResults: how results go out. SliceWindowOperator: how records come in.
+// SliceWindowResults: how results go out. SliceWindowOperator, SliceWindowOperatorWithBypass: how records
+// come in.
 //
-// Input: RecordInput or PartialInput (window_input.hpp) takes records apart.
+// Input: RecordInput or PartialInput (window_input.hpp) takes records apart. SliceWindowOperatorWithBypass
+// has both, where a partial operator also passes records as they are.
 // State: watermark and, in steps, slices with their tables; restored by the keys it owns. At the
 // same parallelism it goes on with its own watermark. At another one those of the earlier subtasks
 // may differ (an unaligned checkpoint does not wait for the slowest): windows begin again at the
@@ -180,7 +182,30 @@ class SliceWindowResults : private AggregateOfWindow<K, Aggregate>, public Slice
   }
 
  protected:
-  const Aggregate& aggregate() const { return AggregateOfWindow<K, Aggregate>::aggregate; }
+  template <typename Input>
+  void fold_from(Input& input, AccumulatorTableBase& table, Batch& in, const SliceRuns::Run& run,
+                 RecordInHand& in_hand) {
+    const auto records = in.values<typename Input::Record>().subspan(in.position());
+    const std::size_t first = in.position();
+    const auto note = [&](std::size_t i) { in_hand.set(first + i); };
+    const Aggregate& aggregate = AggregateOfWindow<K, Aggregate>::aggregate;
+    auto& typed = static_cast<AccumulatorTable<K, Accumulator>&>(table);
+    if (this->runs_.in_order()) {
+      input.fold(typed, aggregate, records, [](std::size_t i) { return i; }, note);
+    } else {
+      const std::uint32_t* const indexes = this->runs_.indexes() + run.first;
+      input.fold_some(
+          typed, aggregate, records, run.count, [&](std::size_t i) { return indexes[i]; }, note);
+    }
+  }
+  template <typename Input>
+  void add_keys_from(Input& input, HashTable& keys, Batch& in, const SliceRuns::Run& run) {
+    const auto records = in.values<typename Input::Record>().subspan(in.position());
+    for (std::size_t i = 0; i < run.count; ++i) {
+      const std::size_t at = this->runs_.in_order() ? i : this->runs_.indexes()[run.first + i];
+      keys.find_or_add(typename TableKey<K>::Bytes(input.key(i, records[at])));
+    }
+  }
 
  private:
   Result<bool> emit_table(const Table& table, std::size_t& cursor, const TimeWindow& window,
@@ -249,8 +274,6 @@ class SliceWindowResults : private AggregateOfWindow<K, Aggregate>, public Slice
 
 template <typename Input, typename K, typename Aggregate, typename Finish>
 class SliceWindowOperator final : public SliceWindowResults<K, Aggregate, Finish> {
-  using Table = AccumulatorTable<K, typename Aggregate::Accumulator>;
-
  public:
   SliceWindowOperator(Input input, WindowGrid grid, std::int64_t lateness_ms, Aggregate aggregate,
                       Finish finish)
@@ -260,31 +283,55 @@ class SliceWindowOperator final : public SliceWindowResults<K, Aggregate, Finish
 
  private:
   std::span<const Timestamp> times(Batch& in) override { return input_.times(in); }
-
   void fold(AccumulatorTableBase& table, Batch& in, const SliceRuns::Run& run,
             RecordInHand& in_hand) override {
-    const auto records = in.values<typename Input::Record>().subspan(in.position());
-    const std::size_t first = in.position();
-    const auto note = [&](std::size_t i) { in_hand.set(first + i); };
-    auto& typed = static_cast<Table&>(table);
-    if (this->runs_.in_order()) {
-      input_.fold(typed, this->aggregate(), records, [](std::size_t i) { return i; }, note);
-    } else {
-      const std::uint32_t* const indexes = this->runs_.indexes() + run.first;
-      input_.fold_some(
-          typed, this->aggregate(), records, run.count, [&](std::size_t i) { return indexes[i]; },
-          note);
-    }
+    this->fold_from(input_, table, in, run, in_hand);
   }
   void add_keys(HashTable& keys, Batch& in, const SliceRuns::Run& run) override {
-    const auto records = in.values<typename Input::Record>().subspan(in.position());
-    for (std::size_t i = 0; i < run.count; ++i) {
-      const std::size_t at = this->runs_.in_order() ? i : this->runs_.indexes()[run.first + i];
-      keys.find_or_add(typename TableKey<K>::Bytes(input_.key(i, records[at])));
-    }
+    this->add_keys_from(input_, keys, in, run);
   }
 
   Input input_;
+};
+
+// Of a partial operator with a bypass: input 0 has parts, input 1 records.
+template <typename Parts, typename Records, typename K, typename Aggregate, typename Finish>
+class SliceWindowOperatorWithBypass final : public SliceWindowResults<K, Aggregate, Finish> {
+ public:
+  SliceWindowOperatorWithBypass(Records records, WindowGrid grid, std::int64_t lateness_ms,
+                        Aggregate aggregate, Finish finish)
+      : SliceWindowResults<K, Aggregate, Finish>(grid, lateness_ms, std::move(aggregate),
+                                                 std::move(finish)),
+        records_(std::move(records)) {}
+
+  OperatorResult process_input(int input, Batch& in, Output& out) override {
+    has_parts_ = input == 0;
+    return this->process(in, out);
+  }
+
+ private:
+  std::span<const Timestamp> times(Batch& in) override {
+    return has_parts_ ? parts_.times(in) : records_.times(in);
+  }
+  void fold(AccumulatorTableBase& table, Batch& in, const SliceRuns::Run& run,
+            RecordInHand& in_hand) override {
+    if (has_parts_) {
+      this->fold_from(parts_, table, in, run, in_hand);
+    } else {
+      this->fold_from(records_, table, in, run, in_hand);
+    }
+  }
+  void add_keys(HashTable& keys, Batch& in, const SliceRuns::Run& run) override {
+    if (has_parts_) {
+      this->add_keys_from(parts_, keys, in, run);
+    } else {
+      this->add_keys_from(records_, keys, in, run);
+    }
+  }
+
+  bool has_parts_ = true;
+  Parts parts_;
+  Records records_;
 };
 
 }  // namespace hummer
