@@ -78,6 +78,9 @@ struct EnvironmentOptions {
   std::string spill_directory = default_spill_directory;
   // How records reach windows, where the stream does not say.
   WindowStrategy window_strategy = WindowStrategy::automatic;
+  // Small records may pass partial operators by an edge of their own; not in jobs that a JobManager
+  // has from before there were such.
+  bool bypass = true;
   CheckViews check_views = CheckViews::automatic;
   // Progress on standard error; the final summary too.
   bool quiet = true;

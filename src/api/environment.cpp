@@ -122,6 +122,7 @@ Plan plan_of(const EnvironmentOptions& options, std::size_t bounded_operators) {
   Plan plan;
   plan.checkpoints = options.checkpoints.enabled();
   plan.partial_state_bytes = options.partial_state_bytes;
+  plan.bypass = options.bypass;
   plan.bounded_operator_bytes =
       options.bounded_memory_bytes / std::max<std::size_t>(bounded_operators, 1);
   // One subtask would keep two tables of the same keys. With checkpoints the graph must not depend

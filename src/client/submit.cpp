@@ -21,6 +21,7 @@ wire::JobOptions job_options(const EnvironmentOptions& options) {
   message.set_chaining(options.chaining);
   message.set_exchange(static_cast<std::uint32_t>(options.exchange));
   message.set_bytes_per_subtask(options.bytes_per_subtask);
+  message.set_bypass(options.bypass);
   message.set_partial_state_bytes(options.partial_state_bytes);
   message.set_bounded_memory_bytes(options.bounded_memory_bytes);
   message.set_window_strategy(static_cast<std::uint32_t>(options.window_strategy));

@@ -32,6 +32,7 @@ EnvironmentOptions environment_options(const wire::JobOptions& wanted, Platform*
     options.bounded_memory_bytes = wanted.bounded_memory_bytes();
   }
   options.window_strategy = static_cast<WindowStrategy>(wanted.window_strategy());
+  options.bypass = wanted.bypass();
   options.checkpoints = checkpoint_options_from(wanted.checkpointing());
   options.quiet = true;
   options.platform = platform;

@@ -174,6 +174,7 @@ inline std::vector<wire::Deployment> make_deployments(
   options.set_batch_records(64);
   options.set_channel_credits(4);
   options.set_chaining(true);
+  options.set_bypass(true);
   for (const wire::Registration& registration : workers) {
     wire::PlacedWorker& worker = *deployment.add_task_managers();
     worker.set_id(registration.id());

@@ -66,7 +66,9 @@ bool Deployment::is_by_turns(const ExecutionChannel& channel) const {
 }
 
 std::uint32_t Deployment::credits_of(const ExecutionChannel& channel) const {
-  const std::uint32_t credits = options_.channel_credits;
+  const JobEdge& edge = job_graph_.edges[static_cast<std::size_t>(channel.edge)];
+  const std::uint32_t all = options_.channel_credits;
+  const std::uint32_t credits = edge.halves_credits ? (all + 1) / 2 : all;
   return is_by_turns(channel) ? std::min(credits, credits_by_turns) : credits;
 }
 

@@ -229,7 +229,9 @@ Result<JobGraph> fuse(const StreamGraph& graph, const FusionOptions& options) {
     out.routing = edge.routing;
     if (edge.routing == Routing::hash) out.key_groups = key_groups_of(*find_node(graph, edge.to));
     out.is_custom = edge.is_custom;
+    out.halves_credits = edge.halves_credits;
     out.network = edge.network;
+    if (edge.halves_credits) out.network.credits = (edge.network.credits + 1) / 2;
     if (through_files && !edge.is_ordered) {
       out.network = {.interface_or_address = edge.network.interface_or_address,
                      .exchange = ExchangeMode::blocking};

@@ -108,8 +108,10 @@ struct JobEdge {
   int from_port = 0;
   int to_input = 0;  // which input of the downstream head, counted in the order written
   Routing routing = Routing::forward;
-  int key_groups = 0;      // of a hash edge; else 0
-  bool is_custom = false;  // of StreamEdge
+  int key_groups = 0;  // of a hash edge; else 0
+  // Of StreamEdge.
+  bool is_custom = false;
+  bool halves_credits = false;
   NetworkSettings network;
   FusionDecision decision;  // why the edge was not fused
 

@@ -26,10 +26,10 @@ const StreamEdge& edge_into(const StreamGraph& graph, int node) {
 
 // Empty: nothing was to be chosen.
 std::string strategy_of(PreAggregation part, const Plan& plan) {
-  const std::string measured =
-      fmt::format("measured per epoch (folds up to {} parts per record, {} where the exchange is in "
-                  "memory, else passes records on)",
-                  FoldingChoice::pass_above, FoldingChoice::pass_above_if_cheap);
+  const std::string measured = fmt::format(
+      "measured per epoch (folds up to {} parts per record, {} where the exchange is in "
+      "memory, else passes records on)",
+      FoldingChoice::pass_above, FoldingChoice::pass_above_if_cheap);
   const bool shares_table = part == PreAggregation::paired_partial && !plan.checkpoints;
   switch (part) {
     case PreAggregation::none: return {};
@@ -82,7 +82,7 @@ StreamGraph plan(const StreamGraph& written, const Plan& plan) {
   const auto new_id = [&](int id) { return new_ids[static_cast<std::size_t>(id)]; };
   for (StreamEdge edge : written.edges) {
     if (new_id(edge.to) < 0) continue;
-    if (edge.is_bypass && (new_id(edge.from) < 0 || !may_pass(plan.folding))) continue;
+    if (edge.is_bypass && (new_id(edge.from) < 0 || !has_bypass(plan))) continue;
     while (new_id(edge.from) < 0) {
       const StreamEdge& into = edge_into(written, edge.from);
       edge.from = into.from;
@@ -98,6 +98,12 @@ StreamGraph plan(const StreamGraph& written, const Plan& plan) {
               : Routing::rebalance;
     }
     planned.edges.push_back(std::move(edge));
+  }
+  for (const StreamEdge& bypass : planned.edges) {
+    if (!bypass.is_bypass) continue;
+    for (StreamEdge& edge : planned.edges) {
+      if (edge.from == bypass.from && edge.to == bypass.to) edge.halves_credits = true;
+    }
   }
   return planned;
 }

@@ -80,10 +80,12 @@ TEST(Planner, ABypassIsThereWhereRecordsMayPass) {
   graph.edges.push_back(bypass);
   const StreamGraph measured = plan(graph, {.partial_windows = true});
   const StreamGraph folding = plan(graph, {.partial_windows = true, .folding = Folding::always});
+  const StreamGraph older = plan(graph, {.partial_windows = true, .bypass = false});
   const StreamGraph past = plan(graph, {});
   ASSERT_EQ(measured.edges.size(), 4u);
   EXPECT_EQ(measured.edges[3].partitioner, bypass.partitioner);
   EXPECT_EQ(folding.edges.size(), 3u);
+  EXPECT_EQ(older.edges.size(), 3u);
   ASSERT_EQ(past.edges.size(), 2u);
   EXPECT_EQ(past.edges[0].partitioner, graph.edges[1].partitioner_past);
   // State is found by uid, whichever of both was chosen.
@@ -93,6 +95,10 @@ TEST(Planner, ABypassIsThereWhereRecordsMayPass) {
   for (std::size_t i = 0; i < with->vertices.size(); ++i) {
     EXPECT_EQ(with->vertices[i].uid, without->vertices[i].uid);
   }
+  // Together they have the credits of one.
+  EXPECT_EQ(without->edges[1].network.credits, 3);
+  EXPECT_EQ(with->edges[1].network.credits, 2);
+  EXPECT_EQ(with->edges[3].network.credits, NetworkSettings().credits / 2);
 }
 
 TEST(Planner, SaysWhatAPreAggregationDoesAndWhy) {

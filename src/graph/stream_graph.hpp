@@ -90,8 +90,9 @@ struct StreamEdge {
   bool is_ordered = false;
   std::shared_ptr<const PartitionerFactory> partitioner_past = {};
   // Of records that a partial operator passes as they are, beside the edge of its parts; only some
-  // plans have it (may_pass). It is in no uid, so that state is found with and without it.
+  // plans have it (has_bypass). It is in no uid, so that state is found with and without it.
   bool is_bypass = false;
+  bool halves_credits = false;  // a bypass and the edge beside it have the credits of one
 };
 
 struct StreamGraph {

@@ -263,6 +263,35 @@ TEST(MergeAggregateOperator, RestoreRefusesWhatIsNoState) {
   }
 }
 
+// Whether a record comes as it is or in a part makes no difference, nor does which comes first.
+TEST(MergeAggregateOperatorWithBypass, PartsAndRecordsAddUp) {
+  struct Sale {
+    int shop;
+    int amount;
+  };
+  using Part = KeyValue<int, std::int64_t>;
+  constexpr auto shop_of = [](const Sale& sale) { return sale.shop; };
+  constexpr auto amount_of = [](const Sale& sale) { return sale.amount; };
+  using Sum = SumAggregate<std::int64_t, std::remove_const_t<decltype(amount_of)>>;
+  for (const bool emit_epochs : {false, true}) {
+    const auto merge = make_operator_factory([=] {
+      return std::make_unique<
+          MergeAggregateOperatorWithBypass<Sale, int, std::remove_const_t<decltype(shop_of)>, Sum>>(
+          shop_of, Sum{amount_of}, emit_epochs);
+    });
+    TwoInputHarness<Part, Sale> harness(merge);
+    harness.options().any_interleaving = true;
+    harness.options().state_only_by_flush = emit_epochs;
+    harness.first({1, 10}).second({1, 1}).second({2, 2}).first({3, 30}).watermark(3).idle();
+    harness.second({3, 4}).first({1, 100}).second({4, 5});
+    harness.output<Part>()
+        .normalise(by_key<int, std::int64_t>(later))
+        .records({{1, 111}, {2, 2}, {3, 34}, {4, 5}});
+    const HarnessReport report = harness.run();
+    EXPECT_TRUE(report.ok()) << report.text();
+  }
+}
+
 template <typename In, typename K, typename KeyOf, typename Aggregate>
 auto running_factory(KeyOf key_of, Aggregate aggregate) {
   return make_operator_factory([=] {

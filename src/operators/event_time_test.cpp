@@ -427,7 +427,8 @@ void expect_sums(std::shared_ptr<const OperatorFactory> factory, RecordOf&& reco
 
 TEST(PartialWindowOperator, AddsUpToTheSums) {
   using Case = std::pair<std::size_t, Folding>;
-  for (const auto& [limit, folding] : {Case{1 << 20, Folding::automatic}, Case{0, Folding::always}}) {
+  for (const auto& [limit, folding] :
+       {Case{1 << 20, Folding::automatic}, Case{0, Folding::always}}) {
     expect_sums<Sale>(partial<Sale>(shop_of, SaleSum{amount_of}, limit, folding), identity);
   }
 }
@@ -440,8 +441,7 @@ TEST(PartialWindowOperator, PassesLargeRecordsAsParts) {
 }
 
 TEST(PartialWindowOperator, PassesSmallRecordsAsTheyAre) {
-  OperatorHarness<Sale> harness(
-      partial<Sale>(shop_of, SaleSum{amount_of}, 1 << 20, Folding::off));
+  OperatorHarness<Sale> harness(partial<Sale>(shop_of, SaleSum{amount_of}, 1 << 20, Folding::off));
   harness.options().expansion_max = 20;  // a whole batch
   auto expected = harness.output<Sale>(1);
   for (std::int64_t i = 0; i < 20; ++i) {

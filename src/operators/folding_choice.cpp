@@ -46,8 +46,8 @@ bool FoldingChoice::ends_epoch(std::uint64_t parts) {
   return early_share_ > hopeless_early;
 }
 
-// New keys become fewer, by about as much each time that the records are as many again (a power law,
-// which is what skewed keys follow; uniform ones become fewer than it says).
+// New keys become fewer, by about as much each time that the records are as many again (a power
+// law, which is what skewed keys follow; uniform ones become fewer than it says).
 bool FoldingChoice::is_hopeless(double parts) const {
   const double share = parts / static_cast<double>(held_);
   if (!cheap_exchange_) return share > hopeless;

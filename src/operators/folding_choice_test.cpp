@@ -111,8 +111,7 @@ TEST(FoldingChoice, ByACheapExchangeAnEpochEndsThatWouldNotSaveMostRecords) {
       ASSERT_TRUE(choice.is_due()) << each.keys << ", look " << look;
       held = until;
       until *= Choice::look_factor;
-      const auto parts =
-          static_cast<std::uint64_t>(static_cast<double>(held) * each.shares[look]);
+      const auto parts = static_cast<std::uint64_t>(static_cast<double>(held) * each.shares[look]);
       EXPECT_EQ(choice.ends_epoch(parts), look == each.ends_at) << each.keys << ", look " << look;
       if (look == each.ends_at) break;
     }

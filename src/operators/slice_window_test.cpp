@@ -212,13 +212,16 @@ TEST(SliceWindowOperatorWithBypass, PartsAndRecordsAddUp) {
     using Records = RecordInput<Sale, std::int64_t, ShopOf>;
     return std::make_unique<
         SliceWindowOperatorWithBypass<Parts, Records, std::int64_t, SaleSum, SumValue>>(
-        Records{shop_of}, SlidingWindows::of(10, 5), 20, SaleSum{amount_of},
-        SumValue{{amount_of}});
+        Records{shop_of}, SlidingWindows::of(10, 5), 20, SaleSum{amount_of}, SumValue{{amount_of}});
   });
   TwoInputHarness<Part, Sale> harness(merging);
   harness.options().any_interleaving = true;
   harness.options().expansion_max = 4;
-  harness.first({1, 0, 5}, 0).second({1, 7}, 4).second({2, 1}, 9).first({2, 5, 30}, 5).watermark(15);
+  harness.first({1, 0, 5}, 0)
+      .second({1, 7}, 4)
+      .second({2, 1}, 9)
+      .first({2, 5, 30}, 5)
+      .watermark(15);
   // Late ones, within what is allowed.
   harness.first({1, 5, 100}, 5).second({1, 1'000}, 6).second({3, 4}, 7).second({2, 2}, 16);
   auto expected = harness.output<SumWindow>().normalise(last_of_each);

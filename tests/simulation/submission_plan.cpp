@@ -80,6 +80,7 @@ Result<wire::SubmitJob> make_submission(Platform& platform, const Submission& su
   options.set_batch_records(submission.batch_records);
   options.set_channel_credits(4);
   options.set_chaining(true);
+  options.set_bypass(true);
   options.set_exchange(static_cast<std::uint32_t>(submission.exchange));
   options.set_bytes_per_subtask(submission.bytes_per_subtask);
   options.set_partial_state_bytes(std::uint64_t{1} << 20);

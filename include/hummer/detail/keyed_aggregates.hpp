@@ -55,6 +55,7 @@ auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggr
         PartialAggregateOptions{.limit_bytes = plan.partial_state_bytes,
                                 .hold_until_end = at_end,
                                 .folding = plan.folding,
+                                .bypass = has_bypass(plan),
                                 .pair_name = pair_name(plan)});
   };
   const int partial = detail::add_operator(
@@ -72,7 +73,7 @@ auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggr
   const auto make_merge = [key_of, aggregate, at_end,
                            pair_name](const Plan& plan) -> std::unique_ptr<Operator> {
     if constexpr (bypass) {
-      if (may_pass(plan.folding)) {
+      if (has_bypass(plan)) {
         return std::make_unique<MergeAggregateOperatorWithBypass<T, Key, KeyOf, Aggregate>>(
             key_of, aggregate, !at_end, pair_name(plan));
       }

@@ -37,12 +37,18 @@ struct Plan {
   bool partial_windows = false;
   // Of aggregates, and of windows that take the partial form without being told to.
   Folding folding = Folding::automatic;
+  bool bypass = true;  // of EnvironmentOptions
   // Partial aggregates empty their state before it outgrows this (bytes, per subtask).
   std::size_t partial_state_bytes = 64 << 20;
   // What each operator over a whole bounded input holds in memory before it goes to disk: an equal
   // part of what a slot's have.
   std::size_t bounded_operator_bytes = std::size_t{128} << 20;
 };
+
+// Whether partial operators may have an edge for records beside that of parts.
+constexpr bool has_bypass(const Plan& plan) {
+  return plan.bypass && plan.folding != Folding::always;
+}
 
 // The plans that want an operator; in others what it reads goes to the operator behind it.
 enum class PlannedFor : std::uint8_t { every_plan, no_checkpoints, partial_windows };

@@ -85,7 +85,8 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
       const bool always = strategy_ == WindowStrategy::late_merge;
       const auto make_partial = [key_of, grid, aggregate, always](const Plan& plan) {
         return std::make_unique<Partial>(key_of, grid, aggregate, plan.partial_state_bytes,
-                                         always ? Folding::always : plan.folding);
+                                         always ? Folding::always : plan.folding,
+                                         !always && has_bypass(plan));
       };
       const int partial = detail::add_operator(
           env, from, upstream,
@@ -101,7 +102,7 @@ auto WindowedStream<T, KeyOf, Windows, Trigger>::exchange_and_aggregate(
       const auto make = [key_of, grid, lateness_ms, aggregate, finish,
                          always](const Plan& plan) -> std::unique_ptr<Operator> {
         if constexpr (Partial::passes_records) {
-          if (!always && plan.partial_windows && may_pass(plan.folding)) {
+          if (!always && plan.partial_windows && has_bypass(plan)) {
             return std::make_unique<
                 SliceWindowOperatorWithBypass<PartInput, OwnInput, Key, Aggregate, Finish>>(
                 OwnInput{key_of}, grid, lateness_ms, aggregate, finish);

@@ -98,7 +98,7 @@ TEST(Options, EachIsReadAndEachMemberHasOne) {
   check_program<TaskManagerSettings>(1);  // tls.verify_peer, always
   check_program<LocalSettings>(0);
   check_program<ClientSettings>(1);      // tls.verify_peer
-  check_program<EnvironmentOptions>(1);  // platform
+  check_program<EnvironmentOptions>(2);  // platform, bypass
 }
 
 TEST(Options, NoTwoOfAProgramSetTheSameMember) {

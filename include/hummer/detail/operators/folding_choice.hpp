@@ -1,6 +1,7 @@
-// FoldingChoice: whether a partial operator folds records ahead of the exchange, or passes each on,
-// as a part of its own or as it is (adaptive partial aggregation; a bypass). Folding pays where keys
-// repeat within an epoch; where they hardly do it is a look-up more per record and saves nothing.
+// FoldingChoice: whether a partial operator folds records ahead of the exchange, or passes each
+// on, as a part of its own or as it is (adaptive partial aggregation; a bypass). Folding pays where
+// keys repeat within an epoch; where they hardly do it is a look-up more per record and saves
+// nothing.
 //
 //   if (!choice.folds()) return pass(in, out);     // and choice.pass(records)
 //   ... fold ...; choice.fold(records);
@@ -9,10 +10,10 @@
 //
 // It counts what folding saves: parts handed on per record folded. More than pass_above, which is
 // less where the exchange costs little: records pass, and now and then a probe folds again: a short
-// one, which is over after probe_records, and
-// rarely one as long as an epoch was, since keys that do not repeat in few records may in many. A
-// probe shows at most more parts per record than its epoch would, never less; so what it shows to
-// be worth folding is. Intervals double while probes say nothing new; folding in probes stays
+// one, which is over after probe_records, and rarely one as long as an epoch was, since keys that
+// do not repeat in few records may in many. A probe shows at most more parts per record than its
+// epoch would, never less; so what it shows to be worth folding is. Intervals double while probes
+// say nothing new; folding in probes stays
 // below 2 % of the records. An epoch in which almost every record makes a part ends early.
 //
 // What it chose and why is seen in the operator's metrics (engine_metrics.hpp): records folded and
@@ -40,13 +41,12 @@
 
 namespace hummer {
 
-// The bypass: port 1 of a partial operator, by which records pass as they are where they are no
-// larger than parts; an edge of its own leads it to the half that merges.
+// The bypass is port 1 of a partial operator: by it records pass as they are, where they are no
+// larger than parts. An edge leads from there to the half that merges. `beside`: bytes that go with
+// each record.
 template <typename In, typename Part, std::size_t beside = 0>
 inline constexpr bool passes_as_it_is =
     std::is_trivially_copyable_v<In> && !holds_views<In> && sizeof(In) + beside <= sizeof(Part);
-
-constexpr bool may_pass(Folding rule) { return rule != Folding::always; }
 
 // REQUIRES: nothing of `in` has been taken, and `out` is empty.
 inline void pass_batch_as_it_is(Batch& in, Batch& out) {
@@ -75,7 +75,7 @@ class FoldingChoice {
   static constexpr std::uint64_t first_interval = 1 << 20;
   static constexpr std::uint64_t longest_interval = 16 << 20;
   static constexpr std::uint64_t long_probe_every = 64;  // times its length
-  static constexpr double most_parts = 2 << 20;  // of an epoch, about
+  static constexpr double most_parts = 2 << 20;          // of an epoch, about
 
   explicit FoldingChoice(Folding rule = Folding::automatic);
 

@@ -35,6 +35,7 @@ struct PartialAggregateOptions {
   std::int64_t epoch_ms = 100;
   bool hold_until_end = true;  // no epochs by time or pause
   Folding folding = Folding::automatic;
+  bool bypass = true;     // where records are small
   std::string pair_name;  // equal in both halves of an aggregate; empty: no common table
 };
 
@@ -172,7 +173,7 @@ class PartialAggregateOperator final : public Operator {
     if (!out.batch(1).empty()) return OperatorResult::more;
     choice_.pass(in.size());
     context().count_records(in.size());
-    in.timestamps().clear();
+    if (in.unique()) in.timestamps().clear();  // nobody asks for them
     pass_batch_as_it_is(in, out.batch(1));
     return OperatorResult::done;
   }
@@ -340,7 +341,7 @@ class PartialAggregateOperator final : public Operator {
   PartialAggregateOptions options_;
   MemoryUse memory_;
   std::shared_ptr<State> state_;
-  const bool has_bypass_ = passes_records && may_pass(options_.folding);
+  const bool has_bypass_ = passes_records && options_.bypass;
   FoldingChoice choice_{options_.folding};
   // The common table has own keys only.
   bool divided_ = false;

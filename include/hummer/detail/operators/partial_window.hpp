@@ -9,8 +9,8 @@
 // nothing more is at hand.
 //
 // Where keys hardly repeat within a slice, folding first is only in the way: then records pass
-// (FoldingChoice). Where one with its time is no larger than a part, whole batches go on as they are
-// by port 1, the bypass (passes_records); others become a part each.
+// (FoldingChoice). Where one with its time is no larger than a part, whole batches go on as they
+// are by port 1, the bypass (passes_records); others become a part each.
 #pragma once
 
 #include <map>
@@ -35,12 +35,12 @@ class PartialWindowOperator final : public Operator {
   static constexpr bool passes_records = passes_as_it_is<In, Part, sizeof(Timestamp)>;
 
   PartialWindowOperator(KeyOf key_of, WindowGrid grid, Aggregate aggregate, std::size_t limit_bytes,
-                        Folding folding = Folding::automatic)
+                        Folding folding = Folding::automatic, bool bypass = true)
       : input_{std::move(key_of)},
         grid_(grid),
         aggregate_(std::move(aggregate)),
         limit_bytes_(limit_bytes),
-        has_bypass_(passes_records && may_pass(folding)),
+        has_bypass_(passes_records && bypass),
         choice_(folding) {}
 
   void declare(Output& out) const override {

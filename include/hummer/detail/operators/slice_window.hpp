@@ -22,11 +22,11 @@
 // by a timer. At the end of the stream all go out.
 //
 // SliceWindowBase: all of it that needs no type of the records, keys and accumulators.
-// SliceWindowResults: how results go out. SliceWindowOperator, SliceWindowOperatorWithBypass: how records
-// come in.
+// SliceWindowResults: how results go out. SliceWindowOperator: how records come in.
 //
-// Input: RecordInput or PartialInput (window_input.hpp) takes records apart. SliceWindowOperatorWithBypass
-// has both, where a partial operator also passes records as they are.
+// Input: RecordInput or PartialInput (window_input.hpp) takes records apart.
+// SliceWindowOperatorWithBypass has both, where a partial operator also passes records as they are.
+//
 // State: watermark and, in steps, slices with their tables; restored by the keys it owns. At the
 // same parallelism it goes on with its own watermark. At another one those of the earlier subtasks
 // may differ (an unaligned checkpoint does not wait for the slowest): windows begin again at the
@@ -182,20 +182,21 @@ class SliceWindowResults : private AggregateOfWindow<K, Aggregate>, public Slice
   }
 
  protected:
+  const Aggregate& aggregate() const { return AggregateOfWindow<K, Aggregate>::aggregate; }
+
   template <typename Input>
   void fold_from(Input& input, AccumulatorTableBase& table, Batch& in, const SliceRuns::Run& run,
                  RecordInHand& in_hand) {
     const auto records = in.values<typename Input::Record>().subspan(in.position());
     const std::size_t first = in.position();
     const auto note = [&](std::size_t i) { in_hand.set(first + i); };
-    const Aggregate& aggregate = AggregateOfWindow<K, Aggregate>::aggregate;
     auto& typed = static_cast<AccumulatorTable<K, Accumulator>&>(table);
     if (this->runs_.in_order()) {
-      input.fold(typed, aggregate, records, [](std::size_t i) { return i; }, note);
+      input.fold(typed, aggregate(), records, [](std::size_t i) { return i; }, note);
     } else {
       const std::uint32_t* const indexes = this->runs_.indexes() + run.first;
       input.fold_some(
-          typed, aggregate, records, run.count, [&](std::size_t i) { return indexes[i]; }, note);
+          typed, aggregate(), records, run.count, [&](std::size_t i) { return indexes[i]; }, note);
     }
   }
   template <typename Input>
@@ -299,7 +300,7 @@ template <typename Parts, typename Records, typename K, typename Aggregate, type
 class SliceWindowOperatorWithBypass final : public SliceWindowResults<K, Aggregate, Finish> {
  public:
   SliceWindowOperatorWithBypass(Records records, WindowGrid grid, std::int64_t lateness_ms,
-                        Aggregate aggregate, Finish finish)
+                                Aggregate aggregate, Finish finish)
       : SliceWindowResults<K, Aggregate, Finish>(grid, lateness_ms, std::move(aggregate),
                                                  std::move(finish)),
         records_(std::move(records)) {}
