@@ -72,6 +72,7 @@ auto KeyedStream<T, KeyOf>::aggregate_of(const std::string& name, Aggregate aggr
   exchange.partitioner = hash_partitioner<Partial>(partial_key);
   const auto make_merge = [key_of, aggregate, at_end,
                            pair_name](const Plan& plan) -> std::unique_ptr<Operator> {
+    (void)key_of;  // only a bypass needs it
     if constexpr (bypass) {
       if (has_bypass(plan)) {
         return std::make_unique<MergeAggregateOperatorWithBypass<T, Key, KeyOf, Aggregate>>(
