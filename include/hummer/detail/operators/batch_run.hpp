@@ -123,6 +123,16 @@ class RecordInHand {
   std::size_t at_;
 };
 
+// Hands the whole of `in` on without a copy. REQUIRES: nothing of it has been taken.
+inline OperatorResult hand_on(Batch& in, Batch& out, OperatorContext& context) {
+  HUMMER_ASSERT(in.position() == 0);
+  if (!out.empty()) return OperatorResult::more;
+  context.count_records(in.size());
+  std::swap(in, out);
+  if (in.has_storage()) in.clear();
+  return OperatorResult::done;
+}
+
 template <typename Value>
 class LocalValue {
  public:

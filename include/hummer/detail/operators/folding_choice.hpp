@@ -31,9 +31,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <utility>
 
-#include <hummer/batch.hpp>
 #include <hummer/detail/checks.hpp>
 #include <hummer/detail/engine_metrics.hpp>
 #include <hummer/detail/plan.hpp>
@@ -47,13 +45,6 @@ namespace hummer {
 template <typename In, typename Part, std::size_t beside = 0>
 inline constexpr bool passes_as_it_is =
     std::is_trivially_copyable_v<In> && !holds_views<In> && sizeof(In) + beside <= sizeof(Part);
-
-// REQUIRES: nothing of `in` has been taken, and `out` is empty.
-inline void pass_batch_as_it_is(Batch& in, Batch& out) {
-  HUMMER_ASSERT(in.position() == 0);
-  std::swap(in, out);
-  if (in.has_storage()) in.clear();
-}
 
 class FoldingChoice {
  public:

@@ -69,11 +69,7 @@ class LateRecordsOperator final : public Operator {
       return context().fail({ErrorCode::invalid_argument, no_event_time});
     }
     if (least >= late_before_ && in.position() == 0) {
-      if (!out.batch().empty()) return OperatorResult::more;
-      context().count_records(in.size());
-      std::swap(in, out.batch());
-      if (in.has_storage()) in.clear();
-      return OperatorResult::done;
+      return hand_on(in, out.batch(), context());
     }
     return sort_out(in, out);
   }

@@ -170,12 +170,11 @@ class PartialAggregateOperator final : public Operator {
   }
 
   OperatorResult pass_batch(Batch& in, Output& out) {
-    if (!out.batch(1).empty()) return OperatorResult::more;
-    choice_.pass(in.size());
-    context().count_records(in.size());
+    const std::size_t records = in.size();
     if (in.unique()) in.timestamps().clear();  // nobody asks for them
-    pass_batch_as_it_is(in, out.batch(1));
-    return OperatorResult::done;
+    const OperatorResult answer = hand_on(in, out.batch(1), context());
+    if (answer == OperatorResult::done) choice_.pass(records);
+    return answer;
   }
 
   // Each record as a part of its own.

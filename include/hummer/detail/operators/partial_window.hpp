@@ -156,11 +156,10 @@ class PartialWindowOperator final : public Operator {
   }
 
   OperatorResult pass_batch(Batch& in, Output& out) {
-    if (!out.batch(1).empty()) return OperatorResult::more;
-    choice_.pass(in.size());
-    context().count_records(in.size());
-    pass_batch_as_it_is(in, out.batch(1));
-    return OperatorResult::done;
+    const std::size_t records = in.size();
+    const OperatorResult answer = hand_on(in, out.batch(1), context());
+    if (answer == OperatorResult::done) choice_.pass(records);
+    return answer;
   }
 
   OperatorResult pass_parts(Batch& in, std::span<const Timestamp> times, Output& out) {
