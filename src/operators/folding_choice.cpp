@@ -12,8 +12,9 @@ FoldingChoice::FoldingChoice(Folding rule)
       folds_(rule != Folding::off),
       due_at_(rule == Folding::automatic ? early_look_records : no_look) {}
 
-void FoldingChoice::open(bool cheap_exchange) {
+void FoldingChoice::open(bool cheap_exchange, bool epochs_last) {
   cheap_exchange_ = cheap_exchange;
+  epochs_last_ = epochs_last;
   if (due_at_ != no_look) due_at_ = first_look();
   for (const Counter* counter :
        {&shown_.epochs_folded, &shown_.epochs_passed, &shown_.epochs_probed, &shown_.parts,
@@ -51,11 +52,28 @@ bool FoldingChoice::ends_epoch(std::uint64_t parts) {
 bool FoldingChoice::is_hopeless(double parts) const {
   const double share = parts / static_cast<double>(held_);
   if (!cheap_exchange_) return share > hopeless;
+  if (epochs_last_ && knows_its_keys(share)) return false;
   const double falls_to = share / std::max(early_share_, share);
   const double grows_to = falls_to * look_factor;
   if (grows_to <= 1 || parts >= most_parts) return share > most_share();
   const double times = std::log(most_parts / parts) / std::log(grows_to);
   return share * std::pow(falls_to, times) > most_share();
+}
+
+// Whether parts became fewer since the last look as where keys are drawn from so many, each as
+// often, that they fit into an epoch: behind all of them there is no new part.
+bool FoldingChoice::knows_its_keys(double share) const {
+  // Of records whose number is `times` that of the keys.
+  const auto share_at = [](double times) { return -std::expm1(-times) / times; };
+  double low = static_cast<double>(held_) / most_parts;
+  if (share >= share_at(low)) return false;
+  double high = std::max(1 / share, low);  // where the share is less than 1 / times
+  for (int i = 0; i < 40; ++i) {
+    const double middle = (low + high) / 2;
+    (share_at(middle) > share ? low : high) = middle;
+  }
+  constexpr double about = 0.97;
+  return early_share_ >= about * share_at(low / look_factor);
 }
 
 void FoldingChoice::hand_on(std::uint64_t records, std::uint64_t parts) {

@@ -53,7 +53,8 @@ class FoldingChoice {
   static constexpr double pass_above_if_cheap = 0.15;
   static constexpr double fold_below = 0.8;  // of pass_above, by a probe
   // Within an epoch, at looks before look_records, and then; where the exchange is cheap
-  // pass_above_if_cheap is asked then of what an epoch with most_parts would come to.
+  // pass_above_if_cheap is asked then of what an epoch with most_parts would come to, unless it
+  // lasts and has met about all of its keys before.
   static constexpr double hopeless_early = 0.975;
   static constexpr double hopeless = 0.85;
   // Records.
@@ -70,9 +71,9 @@ class FoldingChoice {
 
   explicit FoldingChoice(Folding rule = Folding::automatic);
 
-  // In open(): shows the metrics from the start. A cheap exchange is one in memory, where a record
-  // of a slot's own key takes it as well.
-  void open(bool cheap_exchange);
+  // In open(): shows the metrics from the start. A cheap exchange is one in memory. Epochs last that
+  // end only where the table has no more room.
+  void open(bool cheap_exchange, bool epochs_last);
   bool folds() const { return folds_; }
 
   void fold(std::uint64_t records) {
@@ -117,11 +118,13 @@ class FoldingChoice {
     return cheap_exchange_ ? early_look_records_if_cheap : early_look_records;
   }
   bool is_hopeless(double parts) const;
+  bool knows_its_keys(double share) const;
   void begin_to_fold(Probe probe);
   void begin_to_pass();
 
   const Folding rule_;
   bool cheap_exchange_ = false;
+  bool epochs_last_ = false;
   double early_share_ = 0;  // parts per record of the epoch at hand, at its last look
   bool folds_;
   Probe probe_ = Probe::none;

@@ -1,6 +1,7 @@
 // HashPartitioner: spreads records over downstream subtasks by key group (key_hash.hpp).
 //
-// Cost: one XXH3 of the key per record.
+// Cost: one XXH3 of the key per record; keys of eight bytes are hashed some at a time where there are
+// two targets.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include <hummer/detail/operators/factory.hpp>
 #include <hummer/detail/operators/record_partitioner.hpp>
+#include <hummer/detail/state/hash_range.hpp>
 
 namespace hummer {
 
@@ -22,7 +24,10 @@ template <typename T, typename KeyOf>
 class OwnersOfKeys {
  public:
   OwnersOfKeys(KeyOf key_of, std::uint32_t targets, std::uint32_t groups)
-      : key_of_(std::move(key_of)), groups_(groups), owners_(owners_of_groups(targets, groups)) {}
+      : key_of_(std::move(key_of)),
+        groups_(groups),
+        owners_(owners_of_groups(targets, groups)),
+        of_first_(HashRange::of_owner(0, targets, groups)) {}
 
   auto bound() {
     return [&key_of = key_of_, owners = owners_.data(),
@@ -32,11 +37,25 @@ class OwnersOfKeys {
       return owners[key_group(key_hash(key), groups)];
     };
   }
+  // Of two targets.
+  TwoTargets divide(std::span<const T> records) {
+    using Key = std::remove_cvref_t<std::invoke_result_t<KeyOf&, const T&>>;
+    const std::size_t known = leading(records.size(), [&](std::size_t i) {
+      const auto& key = std::invoke(key_of_, records[i]);
+      check_key<std::invoke_result_t<KeyOf&, const T&>>(key);
+      divider_.set<Key>(i, key);
+    });
+    divider_.hash<Key>(known);
+    const std::size_t of_first = divider_.divide(known, of_first_);
+    return {divider_.inside(of_first), divider_.outside(known - of_first)};
+  }
 
  private:
   KeyOf key_of_;
   std::uint32_t groups_;
   std::vector<std::uint16_t> owners_;
+  HashRange of_first_;
+  HashDivider divider_;
 };
 
 template <typename T, typename KeyOf>

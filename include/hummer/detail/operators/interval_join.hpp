@@ -4,7 +4,8 @@
 // A function for KeyedProcessOperator with two keyed inputs. A pair is put out as
 // soon as its second half arrives, with the later of the two times. A record is
 // kept, in the order of times, until the watermark says that no partner can come
-// any more. One that comes behind the watermark goes to side output late_first<A>
+// any more, and up to a quarter of upper - lower longer: so a key has a few timers in
+// that time, and not one for each record. One that comes behind the watermark goes to side output late_first<A>
 // or late_second<B>; one without a time fails the job.
 //
 // REQUIRES: A and B own their text; lower ≤ upper. Cost: a binary search and the
@@ -25,7 +26,11 @@ class IntervalJoinFunction {
   using Output = Out;
 
   IntervalJoinFunction(std::int64_t lower_ms, std::int64_t upper_ms, Function function)
-      : lower_ms_(lower_ms), upper_ms_(upper_ms), function_(std::move(function)) {}
+      : lower_ms_(lower_ms),
+        upper_ms_(upper_ms),
+        slack_ms_(static_cast<std::int64_t>(
+            (static_cast<std::uint64_t>(upper_ms) - static_cast<std::uint64_t>(lower_ms)) / 4)),
+        function_(std::move(function)) {}
 
   SideOutputPorts side_outputs() const {
     return hummer::side_outputs(late_first<A>, late_second<B>);
@@ -55,6 +60,7 @@ class IntervalJoinFunction {
       next = std::min(next, drop_time(second_.get().front().time, -lower_ms_));
     }
     if (next == end_of_time) return next_drop_.clear();
+    next = time_after(next, slack_ms_);
     next_drop_.set(next);
     out.set_event_timer(next);
   }
@@ -88,11 +94,12 @@ class IntervalJoinFunction {
       while (place != entries.begin() && std::prev(place)->time > time) --place;
       entries.insert(place, Timed<T>{time, record});
     });
+    const Timestamp at_latest = time_after(drop_at, slack_ms_);
     const Timestamp* const planned = next_drop_.find();
-    if (planned != nullptr && *planned <= drop_at) return;
+    if (planned != nullptr && *planned <= at_latest) return;
     if (planned != nullptr) out.delete_event_timer(*planned);
-    next_drop_.set(drop_at);
-    out.set_event_timer(drop_at);
+    next_drop_.set(at_latest);
+    out.set_event_timer(at_latest);
   }
   template <typename T>
   static void drop(ListState<Timed<T>>& side, std::int64_t reach_ms, Timestamp time) {
@@ -106,6 +113,7 @@ class IntervalJoinFunction {
 
   std::int64_t lower_ms_;
   std::int64_t upper_ms_;
+  std::int64_t slack_ms_;
   Function function_;
   OperatorContext* context_ = nullptr;
   ListState<Timed<A>> first_{"first"};

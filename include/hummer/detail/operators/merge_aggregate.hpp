@@ -84,9 +84,10 @@ class MergeAggregateOperator : public Operator {
     } else if (own_.spilled()) {
       return emit_spilled(out);
     }
+    const HashRange own = pair_ ? pair_->owned_hashes(context()) : HashRange{};
     const OperatorResult answer = emit_table<K, Result>(
         pair_ ? pair_->table : own_.table(), cursor_, out,
-        [&](const K& key) { return !pair_ || pair_->owns(key, context()); },
+        [&](const K& key) { return !pair_ || own.has(key_hash(key)); },
         [&](const Accumulator& accumulator) { return aggregate_.result(accumulator); });
     // A snapshot from here on emits nothing twice.
     if (!pair_ && answer == OperatorResult::done) own_.retire();

@@ -11,8 +11,8 @@
 // half runs in the same slot both use one table: see co_located_state.hpp. Where keys hardly repeat
 // within an epoch records pass (FoldingChoice), by port 1 where they are no larger than parts, else
 // each as a part of its own; where both use one table those of the slot's own keys go on into it,
-// and only those of others pass. So it is when the common table becomes large; then those of others
-// are folded in a table of their own.
+// and only those of others pass, unless whole batches do. So it is when the common table becomes
+// large; then those of others are folded in a table of their own.
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class PartialAggregateOperator final : public Operator {
       most_paired_bytes_ = share / 4;
     }
     state_ = State::find(context(), options_.pair_name);
-    choice_.open(!context().leaves_memory() && options_.pair_name.empty());
+    choice_.open(!context().leaves_memory(), options_.hold_until_end);
     return {};
   }
 
@@ -78,13 +78,11 @@ class PartialAggregateOperator final : public Operator {
       if (const OperatorResult answer = emit(out); answer != OperatorResult::done) return answer;
     }
     if (in.finished()) return OperatorResult::done;
-    if (divided_) return divide(in, out);
-    if (!choice_.folds()) {
-      if constexpr (passes_records) {
-        if (has_bypass_ && in.position() == 0) return pass_batch(in, out);
-      }
-      return pass_parts(in, out);
+    if constexpr (passes_records) {
+      if (has_bypass_ && !choice_.folds() && in.position() == 0) return pass_batch(in, out);
     }
+    if (divided_) return divide(in, out);
+    if (!choice_.folds()) return pass_parts(in, out);
     const auto records = in.values<In>();
     const std::size_t first = in.position();
     Table& table = state_->table;
@@ -173,8 +171,9 @@ class PartialAggregateOperator final : public Operator {
     const std::size_t records = in.size();
     if (in.unique()) in.timestamps().clear();  // nobody asks for them
     const OperatorResult answer = hand_on(in, out.batch(1), context());
-    if (answer == OperatorResult::done) choice_.pass(records);
-    return answer;
+    if (answer != OperatorResult::done) return answer;
+    choice_.pass(divided_ ? share_of_others(records) : records);
+    return divided_ && state_->table.at_limit(most_paired_bytes_) ? emit(out) : answer;
   }
 
   // Each record as a part of its own.
@@ -224,23 +223,27 @@ class PartialAggregateOperator final : public Operator {
     std::span<const std::uint32_t> own;
     std::span<const std::uint32_t> others;
   };
-  // No core foresees whose a key is, so each number is written to both, and counts in one.
   Divided find_owners(std::span<const In> records, std::size_t first, RecordInHand& in_hand) {
     own_records_.resize(std::max(own_records_.size(), records.size()));
     other_records_.resize(own_records_.size());
-    std::uint32_t* const own = own_records_.data();
-    std::uint32_t* const others = other_records_.data();
-    const std::uint8_t* const is_owned = owned_groups_.data();
-    const std::uint32_t groups = state_->key_groups;
-    std::size_t owned = 0;
-    for (std::size_t i = 0; i < records.size(); ++i) {
-      in_hand.set(first + i);
-      const std::size_t group = key_group(key_hash(keys_.take(i, records[i])), groups);
-      own[owned] = static_cast<std::uint32_t>(i);
-      others[i - owned] = static_cast<std::uint32_t>(i);
-      owned += is_owned[group];
+    std::uint32_t* own = own_records_.data();
+    std::uint32_t* others = other_records_.data();
+    for (std::size_t from = 0; from < records.size(); from += HashDivider::most) {
+      const std::size_t count = std::min(records.size() - from, HashDivider::most);
+      for (std::size_t i = 0; i < count; ++i) {
+        in_hand.set(first + from + i);
+        divider_.template set<K>(i, keys_.take(from + i, records[from + i]));
+      }
+      divider_.template hash<K>(count);
+      const std::size_t owned = divider_.divide(count, owned_hashes_);
+      for (const std::uint8_t i : divider_.inside(owned)) {
+        *own++ = static_cast<std::uint32_t>(from) + i;
+      }
+      for (const std::uint8_t i : divider_.outside(count - owned)) {
+        *others++ = static_cast<std::uint32_t>(from) + i;
+      }
     }
-    return {{own, owned}, {others, records.size() - owned}};
+    return {{own_records_.data(), own}, {other_records_.data(), others}};
   }
   void pass_some(std::span<const std::uint32_t> which, std::span<const In> records,
                  std::size_t first, RecordInHand& in_hand, Output& out) {
@@ -304,9 +307,10 @@ class PartialAggregateOperator final : public Operator {
       }
       state_->handing_on = true;
     }
+    const HashRange own = state_->owned_hashes(context());
     const OperatorResult answer = emit_table<K, Accumulator>(
         state_->table, cursor_, out,
-        [&](const K& key) { return !paired_ || !state_->owns(key, context()); },
+        [&](const K& key) { return !paired_ || !own.has(key_hash(key)); },
         [&](const Accumulator& accumulator) {
           ++parts_out_;
           return accumulator;
@@ -324,7 +328,7 @@ class PartialAggregateOperator final : public Operator {
       divided_ = !choice_.folds() || state_->table.at_limit(limit_bytes_);
       Table rest = state_->keep_owned(context());
       if (divided_) {
-        owned_groups_ = state_->owned_groups(context());
+        owned_hashes_ = own;
         other_keys_ = std::move(rest);
       }
       keys_before_ = state_->table.size();
@@ -345,7 +349,8 @@ class PartialAggregateOperator final : public Operator {
   // The common table has own keys only.
   bool divided_ = false;
   Table other_keys_;
-  std::vector<std::uint8_t> owned_groups_;  // 1: own
+  HashRange owned_hashes_;
+  HashDivider divider_;
   std::vector<std::uint32_t> own_records_;  // of a batch
   std::vector<std::uint32_t> other_records_;
   std::size_t keys_before_ = 0;  // of the common table, when the epoch began

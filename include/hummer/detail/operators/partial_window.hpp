@@ -50,7 +50,7 @@ class PartialWindowOperator final : public Operator {
   Status open() override {
     // Restored, it does not know how far the owners are: until the next watermark nothing waits.
     watermark_ = context().restored() ? end_of_time : no_timestamp;
-    choice_.open(!context().leaves_memory());
+    choice_.open(!context().leaves_memory(), false);
     return grid_.check();
   }
 

@@ -2,7 +2,9 @@
 //
 //   struct Owners {
 //     auto bound();   // a function object, const T& → the subtask, that holds while Owners does;
-//   };                // it is a local of the loop, so that the loop's stores can't change it
+//                     // it is a local of the loop, so that the loop's stores can't change it
+//     TwoTargets divide(std::span<const T>);   // optional, quicker: of many, where there are two
+//   };
 //
 // One per upstream subtask of a hash edge; see Partitioner.
 // Cost: one copy (or move) per record beside what the owner costs. Records that are copied as bytes
@@ -23,6 +25,25 @@
 #include <hummer/detail/partitioner.hpp>
 
 namespace hummer {
+
+// The places of each target's records, of at most 256 and at least one: of the first ones only
+// where the next one's owner throws, which it does when that is the first.
+struct TwoTargets {
+  std::span<const std::uint8_t> first;
+  std::span<const std::uint8_t> second;
+};
+
+// Calls note(i) for each i < count, until one throws, which the first one may not. How many it was.
+template <typename Note>
+std::size_t leading(std::size_t count, Note&& note) {
+  std::size_t i = 0;
+  try {
+    for (; i < count; ++i) note(i);
+  } catch (...) {
+    if (i == 0) throw;
+  }
+  return i;
+}
 
 template <typename T, typename Owners>
 class RecordPartitioner final : public Partitioner {
@@ -136,12 +157,14 @@ class RecordPartitioner final : public Partitioner {
       in_hand.set(first);
       const T* const from = &records[first];
       const Timestamp* const times = in.has_timestamps() ? &in.timestamps()[first] : nullptr;
-      const std::size_t known = find_owners(records.subspan(first, count));
+      std::size_t known = 0;
       if (targets.size() == 2) {
-        const std::size_t of_first = divide(known);
-        take(ends_[0], targets[0], from, times, {chosen_, of_first});
-        take(ends_[1], targets[1], from, times, {others_, known - of_first});
+        const TwoTargets divided = divide(records.subspan(first, count));
+        take(ends_[0], targets[0], from, times, divided.first);
+        take(ends_[1], targets[1], from, times, divided.second);
+        known = divided.first.size() + divided.second.size();
       } else {
+        known = find_owners(records.subspan(first, count));
         for (std::size_t owner = 0; owner < targets.size(); ++owner) {
           take(ends_[owner], targets[owner], from, times, {chosen_, choose(owner, known)});
         }
@@ -171,30 +194,26 @@ class RecordPartitioner final : public Partitioner {
     for (const End& end : ends_) room = std::min(room, end.full - end.next);
     return static_cast<std::size_t>(std::max<std::ptrdiff_t>(room, 0));
   }
-  // Of how many records: none behind one of which the owner throws, which it does when that is the
-  // first.
+  // Of how many records.
   std::size_t find_owners(std::span<const T> records) {
     auto owner_of = owners_.bound();
-    std::size_t i = 0;
-    try {
-      for (; i < records.size(); ++i) {
-        owner_of_[i] = static_cast<std::uint8_t>(owner_of(records[i]));
-      }
-    } catch (...) {
-      if (i == 0) throw;
-    }
-    return i;
+    return leading(records.size(), [&](std::size_t i) {
+      owner_of_[i] = static_cast<std::uint8_t>(owner_of(records[i]));
+    });
   }
-  // Leaves the numbers of the first owner's records in chosen_, those of the second's in others_:
-  // how many the first has.
-  std::size_t divide(std::size_t known) {
-    std::size_t of_first = 0;
-    for (std::size_t i = 0; i < known; ++i) {
-      chosen_[of_first] = static_cast<std::uint8_t>(i);
-      others_[i - of_first] = static_cast<std::uint8_t>(i);
-      of_first += owner_of_[i] == 0 ? 1 : 0;
+  TwoTargets divide(std::span<const T> records) {
+    if constexpr (requires { owners_.divide(records); }) {
+      return owners_.divide(records);
+    } else {
+      const std::size_t known = find_owners(records);
+      std::size_t of_first = 0;
+      for (std::size_t i = 0; i < known; ++i) {
+        chosen_[of_first] = static_cast<std::uint8_t>(i);
+        others_[i - of_first] = static_cast<std::uint8_t>(i);
+        of_first += owner_of_[i] == 0 ? 1 : 0;
+      }
+      return {{chosen_, of_first}, {others_, known - of_first}};
     }
-    return of_first;
   }
   // Leaves the numbers of the owner's records in chosen_: how many.
   std::size_t choose(std::size_t owner, std::size_t known) {

@@ -27,10 +27,10 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include <hummer/detail/key_hash.hpp>
 #include <hummer/detail/state/accumulator_table.hpp>
+#include <hummer/detail/state/hash_range.hpp>
 #include <hummer/operator.hpp>
 
 namespace hummer {
@@ -45,26 +45,16 @@ struct CoLocatedState {
   bool partial_ended = false;                     // and has handed on what others own
   std::uint32_t key_groups = default_key_groups;  // the merge half's
 
-  bool owns(const K& key, const OperatorContext& context) const {
-    return static_cast<int>(group_owner(key_group(key_hash(key), key_groups),
-                                        static_cast<std::uint32_t>(context.parallelism()),
-                                        key_groups)) == context.subtask();
-  }
-
-  // By key group: 1, it owns the keys of it.
-  std::vector<std::uint8_t> owned_groups(const OperatorContext& context) const {
-    std::vector<std::uint8_t> owned(key_groups);
-    for (std::uint32_t group = 0; group < key_groups; ++group) {
-      const auto owner = static_cast<int>(
-          group_owner(group, static_cast<std::uint32_t>(context.parallelism()), key_groups));
-      owned[group] = owner == context.subtask() ? 1 : 0;
-    }
-    return owned;
+  // Of the keys that this subtask owns.
+  HashRange owned_hashes(const OperatorContext& context) const {
+    return HashRange::of_owner(static_cast<std::uint32_t>(context.subtask()),
+                               static_cast<std::uint32_t>(context.parallelism()), key_groups);
   }
 
   // Drops the keys that other subtasks own; what they lay in.
   AccumulatorTable<K, A> keep_owned(const OperatorContext& context) {
-    return table.retain([&](const K& key, const A&) { return owns(key, context); });
+    const HashRange own = owned_hashes(context);
+    return table.retain([&](const K& key, const A&) { return own.has(key_hash(key)); });
   }
 
   // The pair's state, or one of its own for an empty name.

@@ -56,6 +56,7 @@ struct KeyedEntry {
   // Its key was looked up. What came back ahead of that is mostly wanted once: that is no second
   // look.
   void touch() {
+    if (touched && !is_ahead) return;  // as most are: a write that the next look-up would wait for
     touched = !is_ahead;
     is_ahead = false;
   }

@@ -69,6 +69,7 @@ class RecordList final : public KeyedState {
     Chunk* next = nullptr;
     std::uint32_t size = 0;  // of its memory: it has room for 2^size
     std::uint32_t count = 0;
+    std::size_t bytes = 0;  // of the list up to its end, with what records hold beside themselves
 
     Item* items() { return reinterpret_cast<Item*>(reinterpret_cast<char*>(this) + items_at); }
   };
@@ -160,14 +161,8 @@ class RecordList final : public KeyedState {
   void expire(KeyedEntry&, Timestamp) const override {}
   Timestamp last_expiry(const KeyedEntry&) const override { return never_expires; }
   std::size_t heap_bytes(const KeyedEntry& entry) const override {
-    std::size_t bytes = 0;
-    for (Chunk* chunk = cell(entry).first; chunk != nullptr; chunk = chunk->next) {
-      bytes += bytes_of(chunk->size) + allocation_bytes;
-      if constexpr (!std::is_trivially_copyable_v<T>) {
-        bytes += chunk->count * detail::heap_bytes_of(chunk->items()->record);
-      }
-    }
-    return bytes;
+    const Chunk* const last = cell(entry).last;
+    return last == nullptr ? 0 : last->bytes;
   }
   bool uses_heap() const override { return true; }
 
@@ -210,7 +205,9 @@ class RecordList final : public KeyedState {
     Chunk* chunk = cell.last;
     if (chunk == nullptr || chunk->count >> chunk->size != 0) {
       const std::uint32_t size = chunk == nullptr ? 0 : std::min(chunk->size + 1, largest_size());
-      chunk = new (pool_.take(size, bytes_of(size))) Chunk{.next = nullptr, .size = size};
+      const std::size_t bytes = chunk == nullptr ? 0 : chunk->bytes;
+      chunk = new (pool_.take(size, bytes_of(size))) Chunk{.size = size};
+      chunk->bytes = bytes + bytes_of(size) + allocation_bytes;
       try {
         std::construct_at(chunk->items(), Item{time, std::forward<Record>(record)});
       } catch (...) {
@@ -218,11 +215,13 @@ class RecordList final : public KeyedState {
         throw;
       }
       chunk->count = 1;
+      chunk->bytes += detail::heap_bytes_of(chunk->items()->record);
       (cell.last == nullptr ? cell.first : cell.last->next) = chunk;
       cell.last = chunk;
       return;
     }
     std::construct_at(chunk->items() + chunk->count, Item{time, std::forward<Record>(record)});
+    chunk->bytes += detail::heap_bytes_of(chunk->items()[chunk->count].record);
     ++chunk->count;
   }
   void release(Cell& cell) const {
