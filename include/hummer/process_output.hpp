@@ -32,7 +32,7 @@ class ProcessOutput {
         batch_(output.batch()),
         main_(output.collector<Out>()),
         watermark_(watermark),
-        has_sides_(!sides.empty()),
+        sides_are_full_(!sides.empty() && side_is_full()),
         has_times_(batch_.has_timestamps()) {}
   ProcessOutput(const ProcessOutput&) = delete;
   ProcessOutput& operator=(const ProcessOutput&) = delete;
@@ -69,12 +69,13 @@ class ProcessOutput {
       collector.emit(std::forward<U>(value));
       if (time != no_timestamp || batch.has_timestamps()) stamp_last(collector, batch, time);
     }
+    sides_are_full_ |= collector.full();
   }
 
   // A copy of the text that lives as long as the main output's batch.
   std::string_view copy(std::string_view text) { return batch_.copy_text(text); }
 
-  bool full() const { return main_.full() || (has_sides_ && side_is_full()); }
+  bool full() const { return main_.full() || sides_are_full_; }
   // Event time of the record in hand; no_timestamp when there is none.
   Timestamp time() const { return time_; }
   // The last watermark seen by this operator; no_timestamp before the first.
@@ -117,7 +118,7 @@ class ProcessOutput {
   Collector<Out> main_;
   Timestamp time_ = no_timestamp;
   Timestamp watermark_;
-  const bool has_sides_;
+  bool sides_are_full_;  // one of them
   bool has_times_;  // the main output's batch
 };
 

@@ -103,8 +103,7 @@ void KeyedProcessBase::take_timer(TimerKind kind) {
     store_.set_entry(*std::exchange(unfinished_, nullptr));
     --store_.obtain().live;
   } else {
-    timer_time_ = store_.enter_timer(kind);
-    store_.take_timer(kind);
+    timer_time_ = store_.take_timer(kind);
   }
 }
 

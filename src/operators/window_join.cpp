@@ -258,8 +258,7 @@ Status KeptWindowJoinBase::take_all(const std::function<void(const Record&)>& ta
   KeyedStoreBase& all = store();
   try {
     for (std::size_t taken = 1; all.due_timer(TimerKind::event, end_of_time); ++taken) {
-      all.enter_timer(TimerKind::event);
-      all.take_timer(TimerKind::event);
+      (void)all.take_timer(TimerKind::event);
       take_key(take);
       all.leave_key();
       if (taken % keys_per_look != 0) continue;

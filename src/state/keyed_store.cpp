@@ -161,22 +161,21 @@ void KeyedStoreBase::delete_timer(TimerKind kind, Timestamp time) {
 }
 
 Timestamp KeyedStoreBase::next_timer(TimerKind kind) {
-  return std::min(timers_.empty(kind) ? end_of_time : timers_.first_time(kind),
+  return std::min(timers_.empty(kind) ? end_of_time : timers_.first(kind).time,
                   spill_.next_wake(kind));
 }
 
 bool KeyedStoreBase::due_timer(TimerKind kind, Timestamp limit) {
   if (spill_.some_on_disk()) spill_.wake_keys(kind, limit);
-  return !timers_.empty(kind) && timers_.first_time(kind) <= limit;
+  if (timers_.empty(kind)) return false;
+  due_ = timers_.first(kind);
+  return due_.time <= limit;
 }
 
-Timestamp KeyedStoreBase::enter_timer(TimerKind kind) {
-  set_entry(timers_.first_entry(kind));
-  return timers_.first_time(kind);
-}
-
-void KeyedStoreBase::take_timer(TimerKind kind) {
-  remove_timer(kind, timers_.first_time(kind), timers_.first_entry(kind));
+Timestamp KeyedStoreBase::take_timer(TimerKind kind) {
+  set_entry(*due_.entry);
+  remove_timer(kind, due_.time, *due_.entry);
+  return due_.time;
 }
 
 void KeyedStoreBase::add_timer(TimerKind kind, Timestamp time, Entry& entry) {
@@ -193,8 +192,8 @@ void KeyedStoreBase::remove_timer(TimerKind kind, Timestamp time, Entry& entry) 
 // Whether the first timer comes before one of the key with these ordered bytes.
 bool KeyedStoreBase::first_timer_is_before(TimerKind kind, Timestamp time, std::string_view key) {
   if (timers_.empty(kind)) return false;
-  if (timers_.first_time(kind) != time) return timers_.first_time(kind) < time;
-  return keys_.ordered(timers_.first_entry(kind)) < key;
+  const KeyedTimers::Timer first = timers_.first(kind);
+  return first.time != time ? first.time < time : keys_.ordered(*first.entry) < key;
 }
 
 // Back from disk, if it is there.

@@ -44,9 +44,9 @@ TEST(KeyedTimers, AreThoseOfASet) {
       } else if (what < 98) {
         ASSERT_EQ(timers.empty(kind), own.empty());
         if (own.empty()) continue;
-        ASSERT_EQ(timers.first_time(kind), own.begin()->first);
-        ASSERT_EQ(static_cast<Entry&>(timers.first_entry(kind)).key, own.begin()->second);
-        ASSERT_TRUE(timers.remove(kind, timers.first_time(kind), timers.first_entry(kind)));
+        ASSERT_EQ(timers.first(kind).time, own.begin()->first);
+        ASSERT_EQ(static_cast<Entry&>(*timers.first(kind).entry).key, own.begin()->second);
+        ASSERT_TRUE(timers.remove(kind, timers.first(kind).time, *timers.first(kind).entry));
         own.erase(own.begin());
       } else {
         timers.clear(entry);
@@ -88,7 +88,7 @@ TEST(KeyedTimers, ManyAreThoseOfASet) {
       ASSERT_EQ(timers.add(kind, time, entry), model.emplace(time, entry.key).second);
     };
     set(end_of_time - 1);  // is looked at while it is the only one
-    ASSERT_EQ(timers.first_time(kind), end_of_time - 1);
+    ASSERT_EQ(timers.first(kind).time, end_of_time - 1);
     for (int step = 0; step < 20'000; ++step) {
       if (random.chance(step < 8'000 ? 0.9 : 0.45)) {
         const auto reach = static_cast<Timestamp>(random.below(std::uint64_t{1} << width));
@@ -101,16 +101,16 @@ TEST(KeyedTimers, ManyAreThoseOfASet) {
         model.erase(one);
       } else if (!model.empty()) {
         now = std::max(now, model.begin()->first == end_of_time - 1 ? now : model.begin()->first);
-        ASSERT_EQ(timers.first_time(kind), model.begin()->first);
-        StoreEntry& first = timers.first_entry(kind);
+        ASSERT_EQ(timers.first(kind).time, model.begin()->first);
+        StoreEntry& first = *timers.first(kind).entry;
         ASSERT_EQ(static_cast<Entry&>(first).key, model.begin()->second);
         ASSERT_TRUE(timers.remove(kind, model.begin()->first, first));
         model.erase(model.begin());
       }
     }
     for (; !model.empty(); model.erase(model.begin())) {
-      ASSERT_EQ(timers.first_time(kind), model.begin()->first);
-      StoreEntry& first = timers.first_entry(kind);
+      ASSERT_EQ(timers.first(kind).time, model.begin()->first);
+      StoreEntry& first = *timers.first(kind).entry;
       ASSERT_EQ(static_cast<Entry&>(first).key, model.begin()->second);
       ASSERT_TRUE(timers.remove(kind, model.begin()->first, first));
     }
@@ -138,8 +138,8 @@ TEST(KeyedTimers, WhatHasFiredTakesNoMemory) {
           ASSERT_TRUE(timers.add(TimerKind::event, now + i, entry));
         }
         for (Timestamp i = 1; i <= ahead; ++i, ++fired) {
-          now = timers.first_time(TimerKind::event);
-          ASSERT_TRUE(timers.remove(TimerKind::event, now, timers.first_entry(TimerKind::event)));
+          now = timers.first(TimerKind::event).time;
+          ASSERT_TRUE(timers.remove(TimerKind::event, now, *timers.first(TimerKind::event).entry));
           std::size_t& most = fired < 10'000 ? early_bytes : late_bytes;
           most = std::max(most, timers.memory_bytes());
         }
@@ -160,7 +160,7 @@ TEST(KeyedTimers, AKeyThatIsNeverWithoutOneTakesNoMore) {
   std::size_t early_bytes = 0;
   for (Timestamp time = 1; time <= fired_in_all; ++time) {
     ASSERT_TRUE(timers.add(TimerKind::event, time, entry));
-    ASSERT_EQ(timers.first_time(TimerKind::event), time - 1);
+    ASSERT_EQ(timers.first(TimerKind::event).time, time - 1);
     ASSERT_TRUE(timers.remove(TimerKind::event, time - 1, entry));
     if (time <= 10'000) {
       early_bytes = std::max(early_bytes, timers.memory_bytes());

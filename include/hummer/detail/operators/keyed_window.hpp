@@ -333,8 +333,7 @@ class KeyedWindowOperator final : public Operator, public LooksAhead {
       FiredTimers fired;
       while (store_.due_timer(kind, now)) {
         if (out.full()) return checked(used, out, false);
-        const Timestamp time = store_.enter_timer(kind);
-        store_.take_timer(kind);
+        const Timestamp time = store_.take_timer(kind);
         look_at_first(kind, time, out);
         store_.leave_key();
         if (Status room = fired.make_room(store_); !room.ok()) {

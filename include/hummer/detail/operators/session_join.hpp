@@ -65,7 +65,7 @@ class SessionJoin {
   OperatorResult on_timer(Timestamp end, KeyedOutput<Out>& out) {
     for (;;) {
       if (!in_hand_) {
-        if (!take_session(end)) break;
+        if (!(take_all(end) || take_session(end))) break;
         if (Status room = memory_.set(session_bytes()); !room.ok()) {
           return context_->fail(std::move(room));
         }
@@ -134,8 +134,39 @@ class SessionJoin {
     return first_.any_of(touches) || second_.any_of(touches);
   }
 
+  // The key's only session, which is complete at `end`, where records came in the order of their
+  // times on both sides: as nearly always, and without a look at them but for that. False: it is
+  // not so; is_open_: since it is not complete, which session_ says when it is.
+  bool take_all(Timestamp end) {
+    auto first = first_.begin();
+    auto second = second_.begin();
+    is_open_ = false;
+    if (!first && !second) return false;
+    Timestamp last = no_timestamp;
+    for (bool is_first = true; first || second; is_first = false) {
+      const bool of_first = first && (!second || first->time <= second->time);
+      const Timestamp time = of_first ? first->time : second->time;
+      if (is_first) session_ = {time, time_after(time, windows_.gap_ms)};
+      if (time < last || !in_session(time)) return false;
+      session_.end_ms = std::max(session_.end_ms, time_after(time, windows_.gap_ms));
+      last = time;
+      of_first ? first.next() : second.next();
+    }
+    is_open_ = has_more_ = session_.end_ms > end;
+    if (is_open_) return false;
+    in_hand_ = has_all_ = true;
+    first_at_ = first_.begin();
+    second_at_ = second_.begin();
+    if constexpr (co_group) {
+      copy(first_, firsts_);
+      copy(second_, seconds_);
+    }
+    return true;
+  }
   // The next session that is complete at `end`, with its records; false: none (more).
   bool take_session(Timestamp end) {
+    if (is_open_) return false;
+    has_all_ = false;
     gather(first_, sides_[0]);
     gather(second_, sides_[1]);
     session_ = {end_of_time, end_of_time};
@@ -187,6 +218,11 @@ class SessionJoin {
     if (!in_order) std::sort(side.items.begin(), side.items.end());
   }
   template <typename T>
+  static void copy(const RecordList<T>& side, std::vector<T>& records) {
+    records.clear();
+    for (auto at = side.begin(); at; at.next()) records.push_back(at->record);
+  }
+  template <typename T>
   static void copy(const Side& side, std::vector<T>& records) {
     records.clear();
     for (std::size_t i = 0; i < side.count; ++i) records.push_back(side.template record<T>(i));
@@ -203,6 +239,13 @@ class SessionJoin {
     out.set_time(session_.end_ms - 1);
     if constexpr (co_group) {
       function_(session_, std::span<const A>(firsts_), std::span<const B>(seconds_), out);
+    } else if (has_all_) {
+      for (; first_at_; first_at_.next(), second_at_ = second_.begin()) {
+        for (; second_at_; second_at_.next()) {
+          if (out.full()) return false;
+          out.emit(function_(first_at_->record, second_at_->record));
+        }
+      }
     } else {
       const std::size_t seconds = sides_[1].count;
       for (; pair_ < sides_[0].count * seconds; ++pair_) {
@@ -235,12 +278,16 @@ class SessionJoin {
 
   // Of the timer that is firing.
   bool in_hand_ = false;
+  bool is_open_ = false;
   bool has_more_ = false;  // the key, than the session
+  bool has_all_ = false;   // the session, of the key: it is not in sides_
   TimeWindow session_{};
   std::array<Side, 2> sides_;
   std::vector<A> firsts_;  // of a co-group
   std::vector<B> seconds_;
   std::size_t pair_ = 0;
+  typename RecordList<A>::Cursor first_at_;
+  typename RecordList<B>::Cursor second_at_;
   MemoryUse memory_;
 };
 

@@ -110,10 +110,8 @@ class KeyedStoreBase : public KeyedBackend {
   // Whether there is one up to `limit`; keys on disk come back for theirs. REQUIRES: no key in
   // hand.
   bool due_timer(TimerKind kind, Timestamp limit);
-  // REQUIRES: due_timer. Its key is in hand then; it stays until it is taken.
-  Timestamp enter_timer(TimerKind kind);
-  // The timer's entry keeps a hold on its key until leave_key().
-  void take_timer(TimerKind kind);
+  // Takes it away, and its key in hand; when it was due. REQUIRES: due_timer was the last call.
+  Timestamp take_timer(TimerKind kind);
 
   // ---- time to live ----
 
@@ -245,6 +243,7 @@ class KeyedStoreBase : public KeyedBackend {
   std::int64_t least_ttl_ms_ = INT64_MAX;
   EntrySlabs slabs_;
   KeyedTimers timers_{keys_};
+  KeyedTimers::Timer due_;  // by due_timer
   std::size_t sweep_ = 0;
   std::uint64_t removals_ = 0;
 

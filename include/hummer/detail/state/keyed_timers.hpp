@@ -71,9 +71,15 @@ class KeyedTimers {
   bool possible() const { return parts_.timers != 0; }
 
   bool empty(TimerKind kind) const { return queue(kind).live == 0; }
+  struct Timer {
+    Timestamp time = end_of_time;
+    StoreEntry* entry = nullptr;
+  };
   // REQUIRES: not empty.
-  Timestamp first_time(TimerKind kind) { return time_of(first(queue(kind)).time); }
-  StoreEntry& first_entry(TimerKind kind) { return entry_of(first(queue(kind))); }
+  Timer first(TimerKind kind) {
+    const Item& item = first(queue(kind));
+    return {time_of(item.time), &entry_of(item)};
+  }
 
   // Whether the entry has one.
   bool any(const StoreEntry& entry) const { return of(entry) != nullptr; }

@@ -90,6 +90,31 @@ class RecordList final : public KeyedState {
     emplace(cell(entry), time, record);
     if (was_empty) entry.count(true);
   }
+  // Goes through the records of a key in the order in which they came, as long as none is added or
+  // removed.
+  class Cursor {
+   public:
+    Cursor() = default;
+    explicit operator bool() const { return chunk_ != nullptr; }
+    const Item* operator->() const { return chunk_->items() + at_; }
+    void next() {
+      if (++at_ < chunk_->count) return;
+      chunk_ = chunk_->next;
+      at_ = 0;
+    }
+
+   private:
+    friend class RecordList;
+    explicit Cursor(Chunk* first) : chunk_(first) {}
+
+    Chunk* chunk_ = nullptr;
+    std::uint32_t at_ = 0;
+  };
+  // Of the key in hand.
+  Cursor begin() const {
+    KeyedEntry* const entry = backend().find();
+    return entry == nullptr ? Cursor() : Cursor(cell(*entry).first);
+  }
   // visit(const Timed<T>&), in the order in which they came.
   template <typename Visit>
   void for_each(Visit&& visit) const {
