@@ -39,9 +39,15 @@ void FoldingChoice::pass(std::uint64_t records) {
 bool FoldingChoice::ends_epoch(std::uint64_t parts) {
   if (probe_ == Probe::brief) return true;
   if (held_ >= look_records) {
-    due_at_ = no_look;
-    return is_hopeless(static_cast<double>(parts));
+    const bool further = records_then_ >= look_records;
+    const bool ends =
+        further ? is_hopeless_by_now(parts) : is_hopeless(static_cast<double>(parts));
+    records_then_ = held_;
+    parts_then_ = parts;
+    due_at_ = held_ + look_records;
+    return ends;
   }
+  records_then_ = held_;
   while (due_at_ <= held_) due_at_ *= look_factor;
   early_share_ = static_cast<double>(parts) / static_cast<double>(held_);
   return early_share_ > hopeless_early;
@@ -58,6 +64,14 @@ bool FoldingChoice::is_hopeless(double parts) const {
   if (grows_to <= 1 || parts >= most_parts) return share > most_share();
   const double times = std::log(most_parts / parts) / std::log(grows_to);
   return share * std::pow(falls_to, times) > most_share();
+}
+
+// By what has come since the last look. Some may have gone out since.
+bool FoldingChoice::is_hopeless_by_now(std::uint64_t parts) const {
+  if (parts <= parts_then_ || held_ <= records_then_) return false;
+  const double share = static_cast<double>(parts - parts_then_) /
+                       static_cast<double>(held_ - records_then_);
+  return share > (cheap_exchange_ && !epochs_last_ ? pass_above : hopeless);
 }
 
 // Whether parts became fewer since the last look as where keys are drawn from so many, each as

@@ -14,7 +14,8 @@
 // do not repeat in few records may in many. A probe shows at most more parts per record than its
 // epoch would, never less; so what it shows to be worth folding is. Intervals double while probes
 // say nothing new; folding in probes stays
-// below 2 % of the records. An epoch in which almost every record makes a part ends early.
+// below 2 % of the records. An epoch in which almost every record makes a part ends early, and so
+// does a long one in which keys stop to repeat.
 //
 // What it chose and why is seen in the operator's metrics (engine_metrics.hpp): records folded and
 // passed, parts handed on of those folded, the epochs of each kind (one of passing is a stretch
@@ -59,7 +60,7 @@ class FoldingChoice {
   static constexpr double hopeless = 0.85;
   // Records.
   static constexpr std::uint64_t judged_records = 10'000;  // fewer say nothing
-  static constexpr std::uint64_t look_records = 512 << 10;
+  static constexpr std::uint64_t look_records = 512 << 10;  // and as many between further looks
   static constexpr std::uint64_t look_factor = 4;  // between two looks
   static constexpr std::uint64_t early_look_records = look_records / look_factor;
   static constexpr std::uint64_t early_look_records_if_cheap = early_look_records / look_factor;
@@ -118,6 +119,7 @@ class FoldingChoice {
     return cheap_exchange_ ? early_look_records_if_cheap : early_look_records;
   }
   bool is_hopeless(double parts) const;
+  bool is_hopeless_by_now(std::uint64_t parts) const;
   bool knows_its_keys(double share) const;
   void begin_to_fold(Probe probe);
   void begin_to_pass();
@@ -125,7 +127,10 @@ class FoldingChoice {
   const Folding rule_;
   bool cheap_exchange_ = false;
   bool epochs_last_ = false;
-  double early_share_ = 0;  // parts per record of the epoch at hand, at its last look
+  // Of the epoch at hand, at its last look.
+  double early_share_ = 0;  // parts per record
+  std::uint64_t records_then_ = 0;
+  std::uint64_t parts_then_ = 0;
   bool folds_;
   Probe probe_ = Probe::none;
   std::uint64_t held_ = 0;

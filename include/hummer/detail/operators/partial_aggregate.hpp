@@ -172,7 +172,7 @@ class PartialAggregateOperator final : public Operator {
     if (in.unique()) in.timestamps().clear();  // nobody asks for them
     const OperatorResult answer = hand_on(in, out.batch(1), context());
     if (answer != OperatorResult::done) return answer;
-    choice_.pass(divided_ ? share_of_others(records) : records);
+    choice_.pass(records);
     return divided_ && state_->table.at_limit(most_paired_bytes_) ? emit(out) : answer;
   }
 
