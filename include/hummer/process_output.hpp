@@ -119,7 +119,7 @@ class ProcessOutput {
   Timestamp time_ = no_timestamp;
   Timestamp watermark_;
   bool sides_are_full_;  // one of them
-  bool has_times_;  // the main output's batch
+  bool has_times_;       // the main output's batch
 };
 
 }  // namespace hummer

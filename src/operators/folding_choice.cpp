@@ -40,8 +40,7 @@ bool FoldingChoice::ends_epoch(std::uint64_t parts) {
   if (probe_ == Probe::brief) return true;
   if (held_ >= look_records) {
     const bool further = records_then_ >= look_records;
-    const bool ends =
-        further ? is_hopeless_by_now(parts) : is_hopeless(static_cast<double>(parts));
+    const bool ends = further ? is_hopeless_by_now(parts) : is_hopeless(static_cast<double>(parts));
     records_then_ = held_;
     parts_then_ = parts;
     due_at_ = held_ + look_records;
@@ -69,8 +68,8 @@ bool FoldingChoice::is_hopeless(double parts) const {
 // By what has come since the last look. Some may have gone out since.
 bool FoldingChoice::is_hopeless_by_now(std::uint64_t parts) const {
   if (parts <= parts_then_ || held_ <= records_then_) return false;
-  const double share = static_cast<double>(parts - parts_then_) /
-                       static_cast<double>(held_ - records_then_);
+  const double share =
+      static_cast<double>(parts - parts_then_) / static_cast<double>(held_ - records_then_);
   return share > (cheap_exchange_ && !epochs_last_ ? pass_above : hopeless);
 }
 

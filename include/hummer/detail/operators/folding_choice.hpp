@@ -59,9 +59,9 @@ class FoldingChoice {
   static constexpr double hopeless_early = 0.975;
   static constexpr double hopeless = 0.85;
   // Records.
-  static constexpr std::uint64_t judged_records = 10'000;  // fewer say nothing
+  static constexpr std::uint64_t judged_records = 10'000;   // fewer say nothing
   static constexpr std::uint64_t look_records = 512 << 10;  // and as many between further looks
-  static constexpr std::uint64_t look_factor = 4;  // between two looks
+  static constexpr std::uint64_t look_factor = 4;           // between two looks
   static constexpr std::uint64_t early_look_records = look_records / look_factor;
   static constexpr std::uint64_t early_look_records_if_cheap = early_look_records / look_factor;
   static constexpr std::uint64_t probe_records = 64 << 10;
@@ -72,8 +72,8 @@ class FoldingChoice {
 
   explicit FoldingChoice(Folding rule = Folding::automatic);
 
-  // In open(): shows the metrics from the start. A cheap exchange is one in memory. Epochs last that
-  // end only where the table has no more room.
+  // In open(): shows the metrics from the start. A cheap exchange is one in memory. Epochs last
+  // that end only where the table has no more room.
   void open(bool cheap_exchange, bool epochs_last);
   bool folds() const { return folds_; }
 

@@ -1,7 +1,7 @@
 // HashPartitioner: spreads records over downstream subtasks by key group (key_hash.hpp).
 //
-// Cost: one XXH3 of the key per record; keys of eight bytes are hashed some at a time where there are
-// two targets.
+// Cost: one XXH3 of the key per record; keys of eight bytes are hashed some at a time where there
+// are two targets.
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,10 @@
 // A function for KeyedProcessOperator with two keyed inputs. A pair is put out as
 // soon as its second half arrives, with the later of the two times. A record is
 // kept, in the order of times, until the watermark says that no partner can come
-// any more, and up to a quarter of upper - lower longer: so a key has a few timers in
-// that time, and not one for each record. One that comes behind the watermark goes to side output late_first<A>
-// or late_second<B>; one without a time fails the job.
+// any more, and up to a quarter of upper - lower longer: so a key has a few timers
+// in that time, and not one for each record. One that comes behind the watermark
+// goes to side output late_first<A> or late_second<B>; one without a time fails
+// the job.
 //
 // REQUIRES: A and B own their text; lower ≤ upper. Cost: a binary search and the
 // matches per record; a record that comes in order is appended.

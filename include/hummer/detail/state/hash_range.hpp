@@ -54,8 +54,7 @@ class HashDivider {
   }
   // How many of them are in it; REQUIRES: they are hashed.
   std::size_t divide(std::size_t count, const HashRange& range) {
-    return divide_(hashes_.data(), count, range.first, range.size, inside_.data(),
-                   outside_.data());
+    return divide_(hashes_.data(), count, range.first, range.size, inside_.data(), outside_.data());
   }
   // Of those that are, and of the others, in order.
   std::span<const std::uint8_t> inside(std::size_t count) const { return {inside_.data(), count}; }
