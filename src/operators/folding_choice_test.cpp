@@ -381,7 +381,8 @@ TEST(PartialAggregateOperator, CountsAllBesideACommonTableWhereTheChoiceChanges)
     // It is divided since it is large, or since keys hardly repeat.
     const std::size_t limit = seed % 2 == 0 ? std::size_t{64} << 20 : std::size_t{1} << 20;
     PartialAggregateOperator<std::uint64_t, std::uint64_t, Identity, CountAggregate> op(
-        identity, CountAggregate(), {.limit_bytes = limit, .pair_name = "count"});
+        identity, CountAggregate(),
+        {.limit_bytes = limit, .bypass = seed < 3, .pair_name = "count"});
     // With this limit it outgrows its room later.
     const std::size_t memory_bytes = seed % 3 == 2 ? std::size_t{48} << 20 : 0;
     Slot slot({.subtask = static_cast<int>(seed % 3),
@@ -390,6 +391,40 @@ TEST(PartialAggregateOperator, CountsAllBesideACommonTableWhereTheChoiceChanges)
     expect_all_counted(op, seed, EmittedAs<Part>{}, false, slot, CommonTable{slot});
     EXPECT_EQ(slot.pair->outgrown, memory_bytes > 0) << seed;
   }
+}
+
+// What passes comes to the merge half, which puts it there.
+TEST(PartialAggregateOperator, ACommonTableEndsThatGrowsWhileRecordsPass) {
+  PartialAggregateOperator<std::uint64_t, std::uint64_t, Identity, CountAggregate> op(
+      identity, CountAggregate(), {.pair_name = "count"});
+  Slot slot({.subtask = 0, .parallelism = 2, .memory_limit_bytes = std::size_t{48} << 20});
+  const detail::MetricsScope scope(&slot.user_metrics());
+  Output out;
+  op.set_context(slot);
+  op.declare(out);
+  ASSERT_TRUE(op.open().ok());
+  std::uint64_t fresh = 1;
+  const auto process = [&] {
+    constexpr std::uint32_t records = 1024;
+    Batch in(type_of<std::uint64_t>(), records);
+    for (std::uint32_t i = 0; i < records; ++i) in.mutable_values<std::uint64_t>()[i] = fresh++;
+    in.set_size(records);
+    bool passed = false;
+    for (OperatorResult answer = OperatorResult::more; answer == OperatorResult::more;) {
+      answer = op.process(in, out);
+      passed |= !out.batch(1).empty();
+      out.batch().clear();
+      out.batch(1).clear();
+    }
+    return passed;
+  };
+  while (!process()) ASSERT_LT(fresh, 1'000'000u);
+  EXPECT_FALSE(slot.pair->outgrown);
+  for (std::uint64_t key = 1'000'000; key < 2'000'000; ++key) {
+    if (slot.pair->owned_hashes(slot).has(key_hash(key))) (void)slot.pair->table.find_or_add(key);
+  }
+  EXPECT_TRUE(process());
+  EXPECT_TRUE(slot.pair->outgrown);
 }
 
 TEST(PartialWindowOperator, CountsAllWhereTheChoiceChanges) {

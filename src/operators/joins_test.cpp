@@ -232,6 +232,16 @@ TEST(IntervalJoin, BothBoundsAreIncluded) {
   expect_ok(harness);
 }
 
+// A timer drops what has no partner any more: not what stays beside that, waiting for the next one.
+TEST(IntervalJoin, ARecordWaitsForItsLastPartner) {
+  JoinHarness harness(interval_join(0, 40));
+  harness.first({1, 1}, 0).first({1, 2}, 15).watermark(51).second({1, 3}, 55).watermark(60);
+  harness.second({1, 4}, 60).first({1, 5}, 61).watermark(101).second({1, 6}, 101);
+  harness.output<Pair>().watermark(51).record({2, 3}, 55).watermark(60).watermark(101);
+  harness.output<Pair>().record({5, 6}, 101);
+  expect_ok(harness);
+}
+
 TEST(IntervalJoin, WhollyBeforeOrBehind) {
   for (const auto& [lower, upper] : {Pair(-20, -10), Pair(10, 20)}) {
     JoinHarness harness(interval_join(lower, upper));

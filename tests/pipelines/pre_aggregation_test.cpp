@@ -156,7 +156,8 @@ TEST_F(PreAggregation, MetricsShowThatHalvesWithOneTableFoldAll) {
   ASSERT_TRUE(result.ok()) << result.status.to_string();
   EXPECT_EQ(value_of(result, detail::records_folded), records);
   EXPECT_EQ(value_of(result, detail::records_passed), 0);
-  EXPECT_EQ(value_of(result, detail::folds_now), 0) << "by what went out, they would pass what comes";
+  EXPECT_EQ(value_of(result, detail::folds_now), 0)
+      << "by what went out, they would pass what comes";
   // What the other subtask owns.
   EXPECT_GT(value_of(result, detail::parts_handed_on), records / 8);
   EXPECT_LT(value_of(result, detail::parts_handed_on), records / 2);
