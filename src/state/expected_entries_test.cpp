@@ -8,19 +8,14 @@
 #include <hummer/detail/key_hash.hpp>
 
 #include "platform/random.hpp"
+#include "state/instruction_sets_for_test.hpp"
 
 namespace hummer::expected_entries_test {
 namespace {
 
-std::vector<InstructionSet> levels() {
-  std::vector<InstructionSet> levels{InstructionSet::v2};
-  if (best_instruction_set() >= InstructionSet::v4) levels.push_back(InstructionSet::v4);
-  return levels;
-}
-
 TEST(ExpectedEntries, HashesNumbersAsKeysAreHashed) {
   Random random(3);
-  for (const InstructionSet level : levels()) {
+  for (const InstructionSet level : levels_for_test()) {
     ExpectedEntries expected(level);
     for (std::uint64_t& number : expected.numbers) number = random.below(UINT64_MAX);
     for (const std::size_t count : {std::size_t{0}, std::size_t{5}, ExpectedEntries::most}) {
@@ -37,7 +32,7 @@ TEST(ExpectedEntries, HashesNumbersAsKeysAreHashed) {
 // With hashes that collide in the bits that say where the search begins, so that it goes over many
 // lines and round the end.
 TEST(ExpectedEntries, AreThoseOfTheIndex) {
-  for (const InstructionSet level : levels()) {
+  for (const InstructionSet level : levels_for_test()) {
     for (const std::uint64_t mask : {~std::uint64_t{0}, std::uint64_t{0xFFFFFFFF'F000'00FF},
                                      std::uint64_t{0xFFFFFFFF'FF00'0000}, std::uint64_t{0xFF}}) {
       Random random(mask ^ 1);

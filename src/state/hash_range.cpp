@@ -1,5 +1,7 @@
 #include <hummer/detail/state/hash_range.hpp>
 
+#include <hummer/detail/key_groups.hpp>
+
 #include "state/divide_kernels.hpp"
 
 namespace hummer {
@@ -9,19 +11,15 @@ namespace {
 std::uint64_t first_of_group(std::uint64_t group, std::uint32_t groups) {
   return ((group << 32) + groups - 1) / groups;
 }
-// Of the owner's groups, the first one.
-std::uint64_t first_group(std::uint64_t owner, std::uint32_t parallelism, std::uint32_t groups) {
-  return (owner * groups + parallelism - 1) / parallelism;
-}
 
 }  // namespace
 
 HashRange HashRange::of_owner(std::uint32_t owner, std::uint32_t parallelism,
                               std::uint32_t groups) {
-  const std::uint64_t first = first_of_group(first_group(owner, parallelism, groups), groups);
-  const std::uint64_t end =
-      first_of_group(first_group(std::uint64_t{owner} + 1, parallelism, groups), groups);
-  if (first == end) return {};
+  const KeyGroups own = KeyGroups::of_subtask(owner, parallelism, groups);
+  if (own.empty()) return {};
+  const std::uint64_t first = first_of_group(own.first, groups);
+  const std::uint64_t end = first_of_group(std::uint64_t{own.last} + 1, groups);
   return {static_cast<std::uint32_t>(first), end - first};
 }
 

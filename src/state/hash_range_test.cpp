@@ -6,14 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "state/instruction_sets_for_test.hpp"
+
 namespace hummer::hash_range_test {
 namespace {
-
-std::vector<InstructionSet> levels() {
-  std::vector<InstructionSet> levels{InstructionSet::v2};
-  if (best_instruction_set() >= InstructionSet::v4) levels.push_back(InstructionSet::v4);
-  return levels;
-}
 
 TEST(HashRange, AnOwnersHashesAreThoseOfItsGroups) {
   std::mt19937_64 random(7);
@@ -59,7 +55,7 @@ void expect_divided(InstructionSet level, const std::vector<K>& keys, const Hash
 
 TEST(HashDivider, EachKeyIsOnItsSide) {
   std::mt19937_64 random(8);
-  for (const InstructionSet level : levels()) {
+  for (const InstructionSet level : levels_for_test()) {
     for (std::size_t count = 0; count <= HashDivider::most; ++count) {
       std::vector<std::uint64_t> numbers;
       std::vector<std::int64_t> signed_numbers;
